@@ -1,4 +1,4 @@
-// What the recipes of `ask` do, against a server that speaks as the interfaces do, with their own clients.
+// Runs the recipes of `ask` with the vendors' own clients, against a server that imitates the vendors' APIs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ const recipes = {
   "AI SDK": (url) => aiSdk.order(createOpenAI(options(`${url}/v1`)).chat("gpt-5-mini"), prompt),
 };
 
-/** What the user said last. */
+/** Returns the last message of the user. */
 function told(messages) {
   const { content } = messages.at(-1);
   return typeof content === "string" ? content : content[0].text;

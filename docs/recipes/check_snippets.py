@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What snippets may use without saying what it is: it stands for what is the reader's.
+# Names that snippets may use without defining them. They stand for the reader's own code.
 GIVEN = {
     "Path": "from pathlib import Path",
     "Gate": "from seamgate import Gate",
@@ -30,7 +30,7 @@ GIVEN = {
     "run": "def run(tool: str | None, arguments: str | None) -> object: ...",
     "tell_the_model": "def tell_the_model(text: str) -> None: ...",
 }
-# What is too large to install here: `cargo xtask scale archives` has it, and runs such programs.
+# Packages that are too large to install here. `cargo xtask scale archives` installs them and runs such programs.
 ENGINES = re.compile(r"^(?:import|from) (?:pyarrow|pyspark|ray)\b", re.MULTILINE)
 GIVEN_IN_TYPESCRIPT = {
     "Gate": 'import { Gate } from "seamgate";',

@@ -58,7 +58,7 @@ async def order_stream(mail: Mail, client: Client) -> StreamingResponse:
 
 
 async def lines(stream: AsyncAnswerStream[Order]) -> AsyncIterator[str]:
-    # If the reader goes away, the model's stream is closed, too.
+    # If the client disconnects, the model's stream is closed as well.
     async with stream:
         async for event in stream:
             if event.type == "progress":

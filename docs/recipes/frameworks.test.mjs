@@ -1,4 +1,4 @@
-// What the recipes for LangChain.js and LlamaIndex.TS do, with their own models for tests.
+// Runs the recipes for LangChain.js and LlamaIndex.TS with the frameworks' own test models.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What all recipes of `ask` want of a model: an order, of something that is in stock.
+// The answer that all recipes of `ask` expect: an order for a product that is in stock.
 
 import { z } from "zod";
 
@@ -6,7 +6,7 @@ const STOCK = new Set(["A-7", "B-2"]);
 
 export const Order = z
   .object({
-    // What JSON Schema cannot say. It is told to the model.
+    // A check that JSON Schema cannot express. Its message is part of the feedback for the model.
     sku: z
       .string()
       .refine((sku) => STOCK.has(sku), { error: "must be in stock" })

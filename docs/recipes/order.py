@@ -1,4 +1,4 @@
-"""What all recipes of `ask` want of a model: an order, of something that is in stock."""
+"""The answer that all recipes of `ask` expect: an order for a product that is in stock."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ STOCK = {"A-7", "B-2"}
 
 
 def in_stock(sku: str) -> str:
-    """What JSON Schema cannot say. What it raises is told to the model."""
+    """A check that JSON Schema cannot express. The message of its exception is part of the feedback for the model."""
     if sku not in STOCK:
         raise ValueError("must be in stock")
     return sku

@@ -1,4 +1,4 @@
-// What the recipe in JavaScript does: what is denied, asked and executed, and what the model reads.
+// Tests the recipe in JavaScript: which calls are denied, asked about and executed, and what the model reads.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-"""What the recipes of `ask` do, against a server that speaks as the interfaces do, with their own clients."""
+"""Runs the recipes of `ask` with the vendors' own clients, against a server that imitates the vendors' APIs."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ def openai(models):
 
 
 def told(messages):
-    """What the user said last."""
+    """Returns the last message of the user."""
     content = messages[-1]["content"]
     return content if isinstance(content, str) else content[0]["text"]
 
@@ -112,7 +112,7 @@ class Asks(unittest.TestCase):
             assert isinstance(langchain_parser.asked_again(model(models), "two of A-7"), Refused)
 
     def test_instructor(self):
-        """What README.md says of both, row by row: what each gives, and how often it asked."""
+        """Checks the table in README.md row by row: the result of each, and the number of attempts."""
         scripts = {
             "a count of 0, then a valid answer": SCRIPT[::2],
             "something not in stock, then a valid answer": SCRIPT[1:],

@@ -1,4 +1,4 @@
-"""What the recipes in Python do: what is denied, asked and executed, and what the model reads."""
+"""Tests the recipes in Python: which calls are denied, asked about and executed, and what the model reads."""
 
 import importlib
 import unicodedata

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// Stop is why a run asks its producer no more.
+// Stop is the reason why a run ended.
 type Stop string
 
-// Why a run stops.
+// Reasons to stop.
 const (
 	// StopAccepted: the output is accepted.
 	StopAccepted Stop = "accepted"
@@ -32,16 +32,17 @@ type Produced struct {
 	Finish Finish
 }
 
-// A Producer is asked for an output: a model. feedback is what to tell it about its last output; empty in the first attempt.
+// A Producer returns an output, usually of a model. feedback is the feedback on its last output; empty in the first
+// attempt.
 type Producer func(ctx context.Context, feedback string, attempt int) (Produced, error)
 
 // An Outcome is how a run ended.
 type Outcome struct {
 	// Report is the verdict on all attempts together.
 	Report *Report
-	// Attempts is how often the producer was asked.
+	// Attempts is the number of attempts.
 	Attempts int
-	// Stop is why it was asked no more.
+	// Stop is the reason why the run ended.
 	Stop Stop
 }
 
@@ -52,7 +53,7 @@ func (o *Outcome) Usable() bool { return o.Stop == StopAccepted || o.Stop == Sto
 // ask again. The request names the agent, the lists and the evidence; its output is ignored. allowPartial lets the run end with
 // a partial document.
 //
-// An error of the producer ends the run, and is returned as it is.
+// An error of the producer ends the run, and is returned unchanged.
 func (g *Gate) Run(ctx context.Context, request Request, allowPartial bool, produce Producer) (*Outcome, error) {
 	attempts, err := g.Attempts(ctx, request, allowPartial)
 	if err != nil {
@@ -87,8 +88,8 @@ type Attempts struct {
 	findings     []findings
 }
 
-// findings are the mistakes after an attempt. Two texts with the same mistakes have equal findings: places in the text are
-// left out.
+// findings are the violations after an attempt, without positions in the text, so that those of different texts can be
+// compared.
 type findings struct {
 	Wrong   []Violation
 	Missing []missing
@@ -175,7 +176,7 @@ func (d *ReportDocument) violations() []Violation {
 	return d.Error.Violations
 }
 
-// Next returns what to do: ask the producer with this feedback, or stop if the reason is not empty.
+// Next returns the feedback with which to ask the producer, or the reason to stop if it is not empty.
 func (a *Attempts) Next() (feedback string, stop Stop) {
 	if a.whole == nil {
 		return "", ""
@@ -220,7 +221,8 @@ func (a *Attempts) giveUp(last *ReportDocument) Stop {
 	}
 }
 
-// feedbackOn returns the feedback for the producer. If the last output added nothing to the attempts before, it also says why.
+// feedbackOn returns the feedback for the producer. If the last output added nothing to the earlier attempts, it says
+// why.
 func feedbackOn(whole, last *ReportDocument) string {
 	isUseless := whole.hasOutput() && last.Disposition == DispositionRejected && last.Feedback != whole.Feedback
 	if violations := last.violations(); isUseless && len(violations) > 0 {
@@ -234,7 +236,7 @@ func (d *ReportDocument) hasOutput() bool {
 	return d.Disposition == DispositionAccepted || d.Disposition == DispositionPartial
 }
 
-// isRepaired returns whether nothing is missing, and only the syntax was repaired.
+// isRepaired returns whether nothing is missing and only the syntax was repaired.
 func (d *ReportDocument) isRepaired() bool {
 	return d.Disposition == DispositionPartial && d.Wanted == WantedNothing
 }

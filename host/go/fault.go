@@ -11,51 +11,51 @@ import (
 	"seamgate.dev/go/internal/sandbox"
 )
 
-// Error implements error: a word is an error of its own, for [errors.Is].
+// Error implements error. A code is itself an error, for [errors.Is].
 func (c FaultCode) Error() string { return "seamgate: " + string(c) }
 
-// A Fault says that there is no verdict: a mistake of the caller, or a limit that was passed. It is never a rejected output,
-// which is a [Report]. Everything fails closed: no part of the output was accepted.
+// A Fault means that no verdict was possible, because of a mistake by the caller or an exceeded limit. It is never a
+// rejected output, which is a [Report]. Faults fail closed: no part of the output was accepted.
 //
 //	if errors.Is(err, seamgate.ErrUnknownAgent) { … }
 //
-// A fault that the context caused is the context's error, too: [context.Canceled] or [context.DeadlineExceeded].
+// A fault that the context caused also matches the context's error: [context.Canceled] or [context.DeadlineExceeded].
 type Fault struct {
-	// Code is which kind of fault.
+	// Code is the kind of fault.
 	Code FaultCode `json:"fault"`
-	// Message is one sentence for a person.
+	// Message is one sentence for people.
 	Message string `json:"message"`
-	// Detail is for programs.
+	// Detail has the machine-readable details.
 	Detail FaultDetail `json:"detail"`
 
 	cause error
 }
 
-// FaultDetail is what a fault says to programs.
+// FaultDetail has the machine-readable details of a fault.
 type FaultDetail struct {
-	// Violations are what is wrong with a request, a contract or a profile, with places in that document.
+	// Violations are those of a request, a contract or a profile, with paths in that document.
 	Violations []Violation `json:"violations,omitempty"`
-	// Agents are those that have a contract, for [ErrUnknownAgent].
+	// Agents are the agents that have a contract, for [ErrUnknownAgent].
 	Agents []string `json:"agents,omitempty"`
-	// Bytes is how many there were, for [ErrInputTooLarge].
+	// Bytes is the size of the output, for [ErrInputTooLarge].
 	Bytes *int `json:"bytes,omitempty"`
-	// Limit is the limit that was passed, in units of fuel, bytes or milliseconds.
+	// Limit is the exceeded limit, in units of fuel, bytes or milliseconds.
 	Limit *int64 `json:"limit,omitempty"`
 }
 
 // Error implements error.
 func (f *Fault) Error() string { return "seamgate: " + string(f.Code) + ": " + f.Message }
 
-// Is implements what [errors.Is] asks: whether the fault has this code.
+// Is returns whether the fault has this code, for [errors.Is].
 func (f *Fault) Is(target error) bool {
 	code, ok := target.(FaultCode)
 	return ok && code == f.Code
 }
 
-// Unwrap returns what caused the fault, if that is known.
+// Unwrap returns the cause of the fault, if it is known.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// ended returns the fault for a call that ended without an answer. doing says what took the fuel.
+// ended returns the fault for a call that ended without an answer. doing says what used the fuel.
 func ended(err error, fuel int64, timeout time.Duration, doing string) error {
 	var end *sandbox.EndError
 	if !errors.As(err, &end) {
@@ -88,7 +88,7 @@ func ended(err error, fuel int64, timeout time.Duration, doing string) error {
 	return fault
 }
 
-// answered returns what an answer to a request without an `id` holds, or the fault that it tells.
+// answered returns the report or the result in an answer to a request without an `id`, or the fault in it.
 func answered(answer []byte, member string) ([]byte, error) {
 	before := `{"id":null,"` + member + `":`
 	if len(answer) > len(before) && string(answer[:len(before)]) == before {
@@ -101,7 +101,7 @@ func answered(answer []byte, member string) ([]byte, error) {
 	return nil, ofDocument(told.Fault)
 }
 
-// ofDocument says of a contract or profile what was said of the request that it stood in.
+// ofDocument converts a fault about a request to one about the contract or profile in it.
 func ofDocument(fault *Fault) *Fault {
 	if fault.Code != ErrBadRequest || len(fault.Detail.Violations) == 0 {
 		return fault
@@ -117,7 +117,7 @@ func ofDocument(fault *Fault) *Fault {
 				violation.Path = "$" + rest
 			}
 			violation.Pointer = strings.Replace(violation.Pointer, "/"+what, "", 1)
-			// Offsets into a request that the caller has not seen.
+			// The offsets refer to the request, which the caller has not seen.
 			violation.Span = nil
 		}
 		return &Fault{Code: code, Message: fmt.Sprintf("%s: %s %s", what, first.Path, first.Message), Detail: fault.Detail}

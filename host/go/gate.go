@@ -14,19 +14,20 @@ import (
 	"seamgate.dev/go/internal/sandbox"
 )
 
-// A Gate judges outputs and calls, each in an instance whose memory is that of a new one. It is safe for concurrent use.
+// A Gate judges outputs and calls, each in an instance whose memory is reset to that of a new one. It is safe for
+// concurrent use.
 type Gate struct {
 	engine    *sandbox.Engine
 	limits    Limits
 	contracts *register
 	profiles  *register
-	// isBaked says that the module has its contracts and profiles inside.
+	// isBaked is true if the contracts and profiles are baked into the module.
 	isBaked bool
 	digest  func() string
 }
 
-// New makes a gate. The first one of a version compiles the module, which takes seconds, and keeps the machine code in a
-// cache; see [WithCacheDir]. The context bounds the compilation.
+// New creates a gate. The first gate of a version compiles the module, which takes seconds, and caches the machine
+// code; see [WithCacheDir]. The context bounds the compilation.
 func New(ctx context.Context, with ...Option) (*Gate, error) {
 	var o options
 	for _, option := range with {
@@ -61,25 +62,27 @@ func newGate(engine *sandbox.Engine, limits Limits, isBaked bool, digest func() 
 // ErrClosed is the error of a call on a gate that was closed.
 var ErrClosed = sandbox.ErrClosed
 
-// Close waits for the calls that are running, and frees the machine code and the memory of the gate and of its siblings.
+// Close waits for running calls, and frees the machine code and the memory of the gate and its siblings.
 func (g *Gate) Close() error {
 	g.engine.Close()
 	return nil
 }
 
-// Sibling returns another gate on the same machine code, in which nothing is registered. To close one of them closes both.
+// Sibling returns another gate with the same machine code, in which nothing is registered. Closing either closes both.
 func (g *Gate) Sibling() *Gate { return newGate(g.engine, g.limits, g.isBaked, g.digest) }
 
-// Limits returns what one call may use.
+// Limits returns the limits of one call.
 func (g *Gate) Limits() Limits { return g.limits }
 
-// Module returns `sha256:` and the digest of the module, or of the baked component. Fuel is comparable only under the same.
+// Module returns `sha256:` and the digest of the module, or of the baked component. Only the fuel of calls of the same
+// module can be compared.
 func (g *Gate) Module() string { return g.digest() }
 
-// Register checks a contract and keeps it: outputs of its agent are judged by it from now on. The same contract again changes
-// nothing. It is one whole document (`schemas/contract.schema.json`), with the schema inside.
+// Register checks a contract and registers it: from now on, outputs of its agent are judged by it. Registering the same
+// contract again has no effect. A contract is one self-contained document (`schemas/contract.schema.json`), with the
+// schema inside.
 //
-// It returns the fault [ErrBadContract] for an invalid contract, and if the agent has another one already.
+// It returns the fault [ErrBadContract] if the contract is invalid or the agent already has another one.
 func (g *Gate) Register(ctx context.Context, contract []byte) (*ContractInfo, error) {
 	info := new(ContractInfo)
 	one, err := g.compile(ctx, g.contracts, "register", contract, info)
@@ -112,7 +115,7 @@ func (g *Gate) Names() []string {
 	return names
 }
 
-// Contract returns which contract is registered for an agent, or the fault [ErrUnknownAgent].
+// Contract returns the contract that is registered for an agent, or the fault [ErrUnknownAgent].
 func (g *Gate) Contract(ctx context.Context, agent string) (*ContractInfo, error) {
 	if !g.isBaked {
 		one, err := g.contracts.of(agent)
@@ -125,32 +128,33 @@ func (g *Gate) Contract(ctx context.Context, agent string) (*ContractInfo, error
 	return info, g.about(ctx, "contract", agent, info)
 }
 
-// Describe returns text for an agent's prompt: what its output must be.
+// Describe returns text for an agent's prompt that says what its output must be.
 func (g *Gate) Describe(ctx context.Context, agent string) (text string, err error) {
 	err = g.about(ctx, "describe", agent, &text)
 	return text, err
 }
 
-// Lint returns what is likely a mistake in a contract, which need not be registered.
+// Lint returns warnings about likely mistakes in a contract. The contract need not be registered.
 func (g *Gate) Lint(ctx context.Context, contract []byte) ([]Warning, error) {
 	var warnings []Warning
 	_, err := g.compile(ctx, g.contracts, "lint", contract, &warnings)
 	return warnings, err
 }
 
-// Validate judges one output. A rejected output is a report and no error; a [*Fault] says that there is no verdict.
+// Validate judges one output. For a rejected output it returns a report and no error. A [*Fault] means that there is no
+// verdict.
 func (g *Gate) Validate(ctx context.Context, request Request) (*Verdict, error) {
 	return g.once().validate(ctx, &request)
 }
 
-// Call answers one request that is JSON text (`schemas/request.schema.json`). Its size counts as an output's does. Faults of the
-// request itself are answers; only a limit that was passed is an error.
+// Call answers one request that is JSON text (`schemas/request.schema.json`). The limit on the size of outputs applies
+// to it. Faults of the request itself are returned as answers; only an exceeded limit is an error.
 func (g *Gate) Call(ctx context.Context, request []byte) (*Answer, error) {
 	return g.once().call(ctx, request)
 }
 
-// Merge puts the reports of several attempts together, in their order, and judges the result as a whole. All must be of one
-// agent. The request's lists and evidence count; its output does not.
+// Merge merges the reports of several attempts, in order, and judges the result as a whole. All must belong to one
+// agent. The request provides the lists and the evidence; its output is ignored.
 func (g *Gate) Merge(ctx context.Context, reports []*Report, request Request) (*Verdict, error) {
 	if len(reports) == 0 {
 		return nil, &Fault{Code: ErrBadRequest, Message: "reports: there must be one at least to merge"}
@@ -179,7 +183,7 @@ func (g *Gate) Merge(ctx context.Context, reports []*Report, request Request) (*
 	return g.once().verdict(ctx, needed, written{text, len(text)})
 }
 
-// compile makes an instance read a contract or profile, and stores what it says in result.
+// compile makes an instance read a contract or profile, and stores its answer in result.
 func (g *Gate) compile(ctx context.Context, of *register, op string, text []byte, result any) (*registered, error) {
 	if err := document(of.what, text, of.code); err != nil {
 		return nil, err
@@ -209,7 +213,7 @@ func (g *Gate) compile(ctx context.Context, of *register, op string, text []byte
 	return &registered{bytes: len(text), request: request, info: result, memory: memory, spent: spent}, nil
 }
 
-// about asks about an agent's contract, or about all.
+// about sends a request about an agent's contract, or about all contracts.
 func (g *Gate) about(ctx context.Context, op, agent string, result any) error {
 	text := []byte(`{"op":"` + op + `"`)
 	var needed []*registered
@@ -235,10 +239,10 @@ func (g *Gate) about(ctx context.Context, op, agent string, result any) error {
 	return json.Unmarshal(told, result)
 }
 
-// A judge is an instance for one call, or one that is used again.
+// A judge answers calls, each in a fresh instance or all in one.
 type judge struct {
 	gate *Gate
-	// again is the instance that is used again; nil for one call.
+	// again is the instance for all calls; nil for fresh instances.
 	again *Instance
 }
 
@@ -291,8 +295,8 @@ func (j *judge) call(ctx context.Context, request []byte) (*Answer, error) {
 	return &Answer{JSON: answer, Usage: usage}, nil
 }
 
-// neededFor returns the contracts and profiles that a request may ask for. A verdict needs the contract of the agent that it
-// names, and a decision the profile; anything else may need all.
+// neededFor returns the contracts and profiles that a request may need. A verdict needs the contract of the agent that
+// the request names, and a decision needs the profile. Any other request may need all of them.
 func (g *Gate) neededFor(request []byte) []*registered {
 	if g.isBaked {
 		return nil
@@ -301,7 +305,7 @@ func (g *Gate) neededFor(request []byte) []*registered {
 		Op    *string
 		Agent string
 	}
-	// An invalid request says itself what is wrong with it.
+	// The module reports what is wrong with an invalid request.
 	if json.Unmarshal(request, &asked) != nil {
 		return nil
 	}
@@ -323,8 +327,8 @@ func (g *Gate) neededFor(request []byte) []*registered {
 	}
 }
 
-// within calls an instance that has what is needed. Each of these is compiled within a budget of its own: what is left of that
-// is not the call's.
+// within calls an instance in which the needed contracts and profiles are registered. Each is compiled within its own
+// budget, and the rest of that budget is not available to the call.
 func (j *judge) within(ctx context.Context, needed []*registered, request written) ([]byte, Usage, error) {
 	start := time.Now()
 	instance, ready, err := j.take(ctx, needed)
@@ -338,7 +342,7 @@ func (j *judge) within(ctx context.Context, needed []*registered, request writte
 	for _, one := range needed {
 		if instance.has(one) {
 			if j.again == nil {
-				// It takes as much as if it were compiled now: the same each time.
+				// The fuel is charged as if it were compiled now, so that usage is deterministic.
 				all += one.bytes
 			}
 			continue
@@ -367,7 +371,7 @@ func (j *judge) within(ctx context.Context, needed []*registered, request writte
 	return answer, Usage{Fuel: spent + used, Memory: instance.inner.Memory(), Elapsed: time.Since(start)}, nil
 }
 
-// take returns an instance, and the fuel that was spent on what it has.
+// take returns an instance, and the fuel that was spent on the contracts and profiles in it.
 func (j *judge) take(ctx context.Context, needed []*registered) (*held, int64, error) {
 	if j.again != nil {
 		return j.again.hold()
@@ -398,7 +402,7 @@ func (h *held) has(one *registered) bool {
 	return false
 }
 
-// broke says that the instance was stopped: it is in no state to go on.
+// broke marks the instance as unusable, because it was stopped.
 func (h *held) broke() { h.broken = true }
 
 func (h *held) release() {
@@ -410,8 +414,9 @@ func (h *held) release() {
 	}
 }
 
-// An Instance is used for more than one call, for callers who trust their producers alike: what one output did to it, the next
-// one finds. The reports are the same bytes, and contracts are compiled once. It is safe for concurrent use: calls take turns.
+// An Instance can be used for more than one call. It is for callers who trust all their producers equally, because one
+// output can affect the state that the next one finds. The reports are the same bytes, and contracts are compiled only
+// once. It is safe for concurrent use: calls take turns.
 type Instance struct {
 	judge judge
 
@@ -421,7 +426,7 @@ type Instance struct {
 	closed bool
 }
 
-// Instance returns an instance of its own. Close it.
+// Instance returns an instance. Close it after use.
 func (g *Gate) Instance() *Instance {
 	i := &Instance{judge: judge{gate: g}}
 	i.judge.again = i
@@ -472,7 +477,7 @@ func (i *Instance) hold() (*held, int64, error) {
 func (i *Instance) keep(h *held) {
 	i.given = h.given
 	if h.broken {
-		// The next call begins with a fresh one.
+		// The next call starts a fresh instance.
 		i.inner.Release()
 		i.inner = nil
 	}

@@ -48,7 +48,7 @@ func factsOf(folder string) []byte {
 	return must(json.Marshal(facts))
 }
 
-// strictly reads a document of which the package must know each member.
+// strictly decodes a document, and fails if it has a member that the package does not know.
 func strictly(text []byte, to any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Limits bound one call. A call that passes one ends in a [*Fault], never in a verdict. A field that is zero has its default.
+// Limits are the limits of one call. A call that exceeds one returns a [*Fault], and no verdict. A field that is zero
+// has its default.
 //
-// Not here: memory, which is 64 MiB for each instance, and a contract's own caps on documents.
+// They do not cover memory, which is limited to 64 MiB for each instance, and a contract's own caps on documents.
 type Limits struct {
-	// Fuel for each call, about one unit for each WebAssembly instruction. Default: 100,000,000.
+	// Fuel is the fuel for each call, about one unit per WebAssembly instruction. Default: 100,000,000.
 	Fuel int64
-	// FuelPerByte is further fuel for each byte of output and contract. Default: 500.
+	// FuelPerByte is additional fuel for each byte of output and contract. Default: 500.
 	FuelPerByte int64
-	// ContractFuel is fuel for compiling one contract or profile that is registered. Default: 500,000,000.
+	// ContractFuel is the fuel for compiling one registered contract or profile. Default: 500,000,000.
 	ContractFuel int64
-	// ContractFuelPerByte is further fuel for each byte of that contract. Default: 2,500.
+	// ContractFuelPerByte is additional fuel for each byte of that contract. Default: 2,500.
 	ContractFuelPerByte int64
-	// OutputBytes is the longest output, in bytes. Default: 8 MiB.
+	// OutputBytes is the most bytes of an output. Default: 8 MiB.
 	OutputBytes int
-	// Timeout is the wall clock for each call, beside the context's own deadline. Default: 5 s.
+	// Timeout is the wall-clock time of each call, in addition to the context's own deadline. Default: 5 s.
 	Timeout time.Duration
 }
 
@@ -45,10 +46,10 @@ func set[T comparable](value *T, to T) {
 	}
 }
 
-// fuelFor returns the fuel for a call with so many bytes of output and contract.
+// fuelFor returns the fuel for a call with this many bytes of output and contract.
 func (l *Limits) fuelFor(bytes int) int64 { return linear(l.Fuel, l.FuelPerByte, bytes) }
 
-// fuelForContract returns the fuel for compiling a contract of so many bytes.
+// fuelForContract returns the fuel for compiling a contract of this many bytes.
 func (l *Limits) fuelForContract(bytes int) int64 {
 	return linear(l.ContractFuel, l.ContractFuelPerByte, bytes)
 }
@@ -60,7 +61,7 @@ func linear(base, each int64, count int) int64 {
 	return base + each*int64(count)
 }
 
-// smallEnough refuses an output of too many bytes.
+// smallEnough returns a fault if an output has too many bytes.
 func (l *Limits) smallEnough(bytes int) error {
 	if bytes <= l.OutputBytes {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Loop decides about the calls of one run, and keeps its facts: each decision sees what all before it changed. It is safe
-// for concurrent use: decisions take turns.
+// A Loop decides about the calls of one run and keeps its facts, so that each decision takes all previous ones into
+// account. It is safe for concurrent use: decisions take turns.
 type Loop struct {
 	gate  *Gate
 	agent string
@@ -23,7 +23,7 @@ type Loop struct {
 	facts Facts
 }
 
-// Loop begins with what is known of a run. Where there is no nonce, a random one is made.
+// Loop returns a loop that begins with these facts. If there is no nonce, a random one is generated.
 func (g *Gate) Loop(agent string, facts Facts) *Loop {
 	if facts.Nonce == "" {
 		var random [16]byte
@@ -33,14 +33,15 @@ func (g *Gate) Loop(agent string, facts Facts) *Loop {
 	return &Loop{gate: g, agent: agent, now: time.Now, facts: facts}
 }
 
-// Facts returns the facts as they are now, to be kept: [Gate.Loop] goes on with them. The nonce is a secret.
+// Facts returns the current facts. To resume the loop later, store them and pass them to [Gate.Loop]. The nonce in them
+// is a secret.
 func (l *Loop) Facts() Facts {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return l.facts
 }
 
-// Surface says which tools the model may see. From now on calls of others are denied.
+// Surface decides which tools the model may see. From now on, calls of other tools are denied.
 func (l *Loop) Surface(ctx context.Context, listed json.RawMessage) (*Surface, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -62,7 +63,7 @@ func (l *Loop) Permit(ctx context.Context, call Call) (*Decision, error) {
 	return decision, l.change(decision.Facts)
 }
 
-// Observe makes an observation of what a call returned. Show the model its message, and nothing else of the result.
+// Observe turns the result of a call into an observation. Show the model its message, and nothing else of the result.
 func (l *Loop) Observe(ctx context.Context, call Call, result ToolResult) (*Observation, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -73,11 +74,12 @@ func (l *Loop) Observe(ctx context.Context, call Call, result ToolResult) (*Obse
 	return observation, l.change(observation.Facts)
 }
 
-// ErrNothingAsked is the error of an answer to a decision that asks for nothing.
+// ErrNothingAsked is the error of [Loop.Answer] for a decision that needs no approval.
 var ErrNothingAsked = errors.New("seamgate: the decision asks for nothing: only one that needs approval does")
 
-// Answer records what a person decided about a call that needs approval. Then ask [Loop.Permit] for the same call again: it
-// says whether the approval holds. principal is who decides. The host knows that, and never takes it from a text of the model.
+// Answer records a person's decision about a call that needs approval. Then call [Loop.Permit] for the same call again,
+// which checks the approval. principal is the person who decides. The host knows who that is, and never takes it from
+// text of the model.
 func (l *Loop) Answer(decision *Decision, principal string, answer ApprovalAnswer) error {
 	if decision.Ask == nil {
 		return ErrNothingAsked
@@ -92,8 +94,8 @@ func (l *Loop) Answer(decision *Decision, principal string, answer ApprovalAnswe
 	return nil
 }
 
-// Spend counts what the model took against the profile's budget: tokens, in and out, and the time without that of a person.
-// Calls of tools count themselves.
+// Spend charges the model's usage to the profile's budget: input and output tokens, and the time, without the time that
+// a person took. Calls of tools are charged automatically.
 func (l *Loop) Spend(tokens int64, elapsed time.Duration) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -107,27 +109,27 @@ func (l *Loop) Spend(tokens int64, elapsed time.Duration) {
 	l.facts.Used = &used
 }
 
-// Update changes facts: the mode, the task, a value of the context.
+// Update changes facts, such as the mode, the task or a value of the context.
 func (l *Loop) Update(change func(*Facts)) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	change(&l.facts)
 }
 
-// current returns the facts at this time. Time does not go back.
+// current returns the facts with the current time. Time never goes back.
 func (l *Loop) current() Facts {
 	l.facts.At = max(l.now().UnixMilli(), l.facts.At)
 	return l.facts
 }
 
-// change puts members of facts in the place of those that are there.
+// change replaces members of the facts.
 func (l *Loop) change(changed json.RawMessage) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(changed, &members); err != nil {
 		return err
 	}
 	facts := l.facts
-	// Else what is read would be added to what is there, and change facts that a caller has.
+	// Otherwise decoding would merge into the existing values, and change facts that a caller holds.
 	for name := range members {
 		switch name {
 		case "used":

@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// An Option sets up a gate.
+// An Option is a setting of a gate.
 type Option func(*options)
 
 type options struct {
@@ -18,23 +18,25 @@ type options struct {
 	baked       []byte
 }
 
-// WithLimits sets what one call may use.
+// WithLimits sets the limits of one call.
 func WithLimits(limits Limits) Option { return func(o *options) { o.limits = limits } }
 
-// WithCacheDir sets the folder with machine code. Whoever can write to it can run code in this process. Default: a folder of
-// the user's cache, if nobody else can write to it.
+// WithCacheDir sets the folder in which machine code is cached. Anyone who can write to it can run code in this
+// process. Default: a folder in the user's cache, if nobody else can write to it.
 func WithCacheDir(folder string) Option { return func(o *options) { o.cacheDir = folder } }
 
-// WithoutCache compiles the module for each process. That takes seconds.
+// WithoutCache compiles the module in each process, which takes seconds.
 func WithoutCache() Option { return func(o *options) { o.noCache = true } }
 
-// WithInterpreter runs the module without compiling it: it starts at once, and each call takes about forty times as long.
+// WithInterpreter runs the module without compiling it. It starts at once, but each call takes about forty times as
+// long.
 func WithInterpreter() Option { return func(o *options) { o.interpreter = true } }
 
-// WithInstances sets how many calls run at once; others wait. Default: as many as there are processors for Go.
+// WithInstances sets the number of calls that can run concurrently; others wait. Default: the number of processors that
+// Go uses.
 func WithInstances(count int) Option { return func(o *options) { o.instances = max(count, 1) } }
 
-// WithBaked runs a component that `seamgate bake` of the same version made: its contracts and profiles are there without
+// WithBaked runs a component from `seamgate bake` of the same version. Its contracts and profiles need no
 // [Gate.Register], and no others can be registered.
 func WithBaked(component []byte) Option { return func(o *options) { o.baked = component } }
 

@@ -8,18 +8,18 @@ import (
 	"seamgate.dev/go/internal/sandbox"
 )
 
-// A registered is a contract or a profile that instances have before they answer by it.
+// A registered is a contract or a profile, which is registered in an instance before the instance needs it.
 type registered struct {
 	agent string
-	// digest tells it from others of the same agent.
+	// digest distinguishes it from others of the same agent.
 	digest string
 	bytes  int
-	// request gives it to an instance.
+	// request registers it in an instance.
 	request []byte
 	info    any
-	// memory is an instance that has it, and nothing else.
+	// memory is a snapshot of an instance in which only this one is registered.
 	memory *sandbox.Snapshot
-	// spent is the fuel that it took to compile it.
+	// spent is the fuel that compiling it used.
 	spent int64
 }
 
@@ -36,7 +36,7 @@ func newRegister(what string, code FaultCode) *register {
 	return &register{what: what, code: code, byAgent: map[string]*registered{}}
 }
 
-// keep keeps one. The same one again changes nothing.
+// keep adds one. Adding the same one again has no effect.
 func (r *register) keep(one *registered) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -63,7 +63,7 @@ func (r *register) names() []string {
 	return names
 }
 
-// all returns all of them, by ascending agent.
+// all returns all of them, sorted by agent.
 func (r *register) all() []*registered {
 	var all []*registered
 	for _, name := range r.names() {
@@ -80,7 +80,7 @@ func (r *register) find(agent string) *registered {
 	return r.byAgent[agent]
 }
 
-// of returns the one of an agent, or the fault [ErrUnknownAgent].
+// of returns the contract or profile of an agent, or the fault [ErrUnknownAgent].
 func (r *register) of(agent string) (*registered, error) {
 	if one := r.find(agent); one != nil {
 		return one, nil

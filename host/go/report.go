@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A Report is the verdict on one output. Data, never an error. It is safe for concurrent use.
+// A Report is the verdict on one output. It is data, never an error. It is safe for concurrent use.
 //
-// Its members are read from [Report.JSON] when they are asked for.
+// Its members are read from [Report.JSON] on first access.
 type Report struct {
 	json     []byte
 	document func() (*ReportDocument, error)
@@ -26,7 +26,7 @@ func newReport(text []byte) *Report {
 	})}
 }
 
-// ReadReport reads the text of a report, as [Report.JSON] or another host gave it.
+// ReadReport reads the text of a report, from [Report.JSON] or from another host.
 func ReadReport(text []byte) (*Report, error) {
 	if !bytes.HasPrefix(text, reportHead) {
 		return nil, fmt.Errorf("seamgate: a report must begin with %s, without white space", reportHead)
@@ -38,7 +38,7 @@ func ReadReport(text []byte) (*Report, error) {
 	return report, nil
 }
 
-// reportHead is what every report begins with.
+// reportHead is the beginning of every report.
 var reportHead = []byte(`{"disposition":"`)
 
 // JSON returns the report as JSON text: the same bytes in every runtime. The caller must not change them.
@@ -47,22 +47,23 @@ func (r *Report) JSON() []byte { return r.json }
 // MarshalJSON implements [json.Marshaler].
 func (r *Report) MarshalJSON() ([]byte, error) { return r.json, nil }
 
-// Disposition returns what became of the output.
+// Disposition returns the disposition of the output.
 func (r *Report) Disposition() Disposition {
 	rest := r.json[len(reportHead):]
 	return Disposition(rest[:bytes.IndexByte(rest, '"')])
 }
 
-// Accepted returns whether the output was accepted. A partial one was not: look at what is in quarantine before you use it.
+// Accepted returns whether the output is accepted. A partial output is not: check what is in quarantine before you use
+// it.
 func (r *Report) Accepted() bool { return r.Disposition() == DispositionAccepted }
 
-// Output returns the validated document as JSON text, numbers with the digits they were written with. It is nil if there is
-// none: the output was rejected or refused.
+// Output returns the validated document as JSON text, with the digits of numbers as written. It is nil if the output
+// was rejected or refused.
 func (r *Report) Output() json.RawMessage {
 	if of := r.Disposition(); of != DispositionAccepted && of != DispositionPartial {
 		return nil
 	}
-	// Members have one order, and texts before this one are escaped: its first place is its place.
+	// Members have a fixed order, and quotes in earlier texts are escaped, so the first match is the member.
 	const name = `"output":`
 	start := bytes.Index(r.json, []byte(name)) + len(name)
 	return r.json[start:valueEnd(r.json, start)]
@@ -71,7 +72,7 @@ func (r *Report) Output() json.RawMessage {
 // ErrNoOutput is the error of [Report.Decode] if there is no document.
 var ErrNoOutput = fmt.Errorf("seamgate: the output was rejected or refused, so there is no document to decode")
 
-// Decode stores the validated document in what value points to. A partial document is decoded, too.
+// Decode decodes the validated document into the value that value points to. A partial document is decoded as well.
 func (r *Report) Decode(value any) error {
 	output := r.Output()
 	if output == nil {
@@ -83,7 +84,7 @@ func (r *Report) Decode(value any) error {
 // Document returns all members of the report. The caller must not change it.
 func (r *Report) Document() (*ReportDocument, error) { return r.document() }
 
-// Feedback returns what to send back to the producer: what was wrong and where. Empty if the output was accepted.
+// Feedback returns the feedback for the producer: what was wrong and where. Empty if the output is accepted.
 func (r *Report) Feedback() string {
 	document, err := r.Document()
 	if err != nil {
@@ -92,7 +93,7 @@ func (r *Report) Feedback() string {
 	return document.Feedback
 }
 
-// Violations returns what is wrong with the output. Empty if it was accepted or partial.
+// Violations returns the violations of the output. Empty if it is accepted or partial.
 func (r *Report) Violations() []Violation {
 	document, err := r.Document()
 	if err != nil || document.Error == nil {
@@ -101,23 +102,23 @@ func (r *Report) Violations() []Violation {
 	return document.Error.Violations
 }
 
-// Usage is what one call used. It stands beside the report, never inside it.
+// Usage is the resource usage of one call. It is kept beside the report, never inside it.
 type Usage struct {
-	// Fuel is about one unit for each WebAssembly instruction. The same request takes the same on every machine.
+	// Fuel is about one unit per WebAssembly instruction. The same request uses the same fuel on every machine.
 	Fuel int64 `json:"fuel"`
-	// Memory is the most that the instance had, in bytes.
+	// Memory is the peak memory of the instance, in bytes.
 	Memory int `json:"memory"`
-	// Elapsed is the wall clock.
+	// Elapsed is the wall-clock time.
 	Elapsed time.Duration `json:"elapsed"`
 }
 
-// A Verdict is a report and what it took.
+// A Verdict is a report and its resource usage.
 type Verdict struct {
 	Report *Report
 	Usage  Usage
 }
 
-// An Answer is the answer to one request that is JSON text, and what it took.
+// An Answer is the answer to one request that is JSON text, and its resource usage.
 type Answer struct {
 	// JSON is one line: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`.
 	JSON  []byte

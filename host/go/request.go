@@ -6,42 +6,44 @@ import (
 	"unicode/utf8"
 )
 
-// A Request is an output to judge, and what comes with it.
+// A Request is an output to judge, with its options.
 type Request struct {
-	// Agent names whose registered contract applies.
+	// Agent is the agent whose registered contract applies.
 	Agent string
 	// Contract is a contract to judge by without registering it, as JSON text. Then Agent must be empty.
 	Contract []byte
-	// Output is what the agent produced, prose and fences included. Bytes that are not UTF-8 reject it, with the place.
+	// Output is the agent's output, prose and fences included. If it has bytes that are not UTF-8, it is rejected, and the
+	// report names their position.
 	Output []byte
-	// Finish is why the producer stopped, in our words or as its API said (`end_turn`, `MAX_TOKENS` …). Default: unknown.
+	// Finish is the reason why the producer stopped: one of the module's words, or its API's own word (`end_turn`,
+	// `MAX_TOKENS` …). Default: unknown.
 	Finish Finish
-	// Lists are those that the contract's `allow` names.
+	// Lists are the lists that the contract's `allow` names.
 	Lists map[string][]string
-	// Evidence is what the agent saw. If the contract has `evidence`, nil is the fault [ErrBadRequest], and an empty slice
-	// is not.
+	// Evidence has the results that the agent saw. If the contract has `evidence`, nil is the fault [ErrBadRequest]; an
+	// empty slice is not.
 	Evidence []Seen
 }
 
-// Seen is what an agent saw of one result, for claims to cite. What is left out allows least.
+// Seen is a result as an agent saw it, which claims can cite. The defaults are the strictest values.
 type Seen struct {
-	// ID is what claims cite it by: 1 to 256 bytes, and no other has it.
+	// ID is the unique id by which claims cite it: 1 to 256 bytes.
 	ID string `json:"id"`
-	// Text is what the agent saw of it, character for character: at most 1 MiB.
+	// Text is the text that the agent saw, character for character: at most 1 MiB.
 	Text string `json:"text"`
-	// Kinds are the kinds of evidence that it is.
+	// Kinds are the kinds of evidence that it counts as.
 	Kinds []string `json:"kinds,omitempty"`
-	// Labels are what is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
+	// Labels are its labels. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
 	Labels []string `json:"labels,omitempty"`
-	// Confidence is the most that its source allows a claim to state. Default: low.
+	// Confidence is the highest confidence that a claim citing it may state. Default: low.
 	Confidence Confidence `json:"confidence,omitempty"`
-	// Complete says that all of the result was seen, so that what is not in it is not there.
+	// Complete is true if the agent saw the whole result, so that absence from it proves absence.
 	Complete bool `json:"complete,omitempty"`
-	// Limitations are codes of what limits it. Each claim that cites it must repeat them.
+	// Limitations are the codes of its limitations. Each claim that cites it must repeat them.
 	Limitations []string `json:"limitations,omitempty"`
 }
 
-// Seen returns what claims may cite of an observation.
+// Seen converts an observation to evidence that claims can cite.
 func (o *Observation) Seen() Seen {
 	seen := Seen{ID: o.ID, Text: o.Text, Kinds: o.Kinds, Labels: o.Labels, Confidence: o.Confidence, Complete: o.Complete}
 	for _, limitation := range o.Limitations {
@@ -50,7 +52,7 @@ func (o *Observation) Seen() Seen {
 	return seen
 }
 
-// A written is a request as JSON text, and how many bytes of it count.
+// A written is a request as JSON text, and the number of its bytes that count towards fuel.
 type written struct {
 	text  []byte
 	bytes int
@@ -86,12 +88,12 @@ func (r *Request) validation(limits *Limits) (written, error) {
 	if invalid >= 0 {
 		text = strconv.AppendInt(append(text, `,"invalid_utf8":`...), int64(invalid), 10)
 	}
-	// What is escaped in it takes fuel, too.
+	// Escapes count as well.
 	text = append(text, '}')
 	return written{text, len(text)}, nil
 }
 
-// extras appends what comes with an output. It also returns how many bytes the evidence has.
+// extras appends the options of an output. It also returns the size of the evidence in bytes.
 func (r *Request) extras(text []byte, withFinish bool) ([]byte, int, error) {
 	if withFinish && r.Finish != "" {
 		text = appendText(append(text, `,"finish":`...), string(r.Finish))
@@ -99,7 +101,7 @@ func (r *Request) extras(text []byte, withFinish bool) ([]byte, int, error) {
 	if r.Lists != nil {
 		lists := make(map[string][]string, len(r.Lists))
 		for name, values := range r.Lists {
-			// A list without values is a list.
+			// An empty list must be `[]`, not null.
 			lists[name] = append([]string{}, values...)
 		}
 		written, err := marshal(lists)

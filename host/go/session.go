@@ -11,8 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Session takes an output that is still coming, in pieces of any size. Nothing is judged before the end but what can no
-// longer become right. It is an [io.Writer] and an [io.ReaderFrom]; one goroutine at a time writes.
+// A Session follows an output while it is streamed, in chunks of any size. Before the end, only failures that no
+// further text can fix are reported. It is an [io.Writer] and an [io.ReaderFrom]. Only one goroutine at a time may
+// write.
 type Session struct {
 	gate    *Gate
 	ctx     context.Context
@@ -26,8 +27,8 @@ type Session struct {
 	over     bool
 }
 
-// Session begins an output. The request's output is not looked at. The context bounds what the session writes and reads. Missing
-// lists and missing evidence are faults now, and not at the end.
+// Session begins a session. The request's output is ignored. The context bounds Write and ReadFrom. Missing lists and
+// missing evidence are reported as faults now, not at the end.
 func (g *Gate) Session(ctx context.Context, request Request) (*Session, error) {
 	if request.Contract != nil {
 		return nil, errors.New("seamgate: a session is for the contract of an agent: register it")
@@ -39,13 +40,14 @@ func (g *Gate) Session(ctx context.Context, request Request) (*Session, error) {
 	return &Session{gate: g, ctx: ctx, request: request}, nil
 }
 
-// ErrSessionOver is the error of a session that was finished.
+// ErrSessionOver is the error of calls on a session that is finished.
 var ErrSessionOver = errors.New("seamgate: the session is over: it was finished")
 
-// ErrDeadEnd is the error of [Session.ReadFrom] and [Session.Items] when the output can no longer become right: stop the producer.
+// ErrDeadEnd is the error of [Session.ReadFrom] and [Session.Items] if the output can no longer become valid: stop the
+// producer.
 var ErrDeadEnd = errors.New("seamgate: the output can no longer become right")
 
-// Push takes what came next, and returns what is known now.
+// Push adds the next chunk, and returns the progress.
 func (s *Session) Push(ctx context.Context, chunk []byte) (*Progress, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -55,7 +57,7 @@ func (s *Session) Push(ctx context.Context, chunk []byte) (*Progress, error) {
 	if err := s.gate.limits.smallEnough(s.output.Len() + len(chunk)); err != nil {
 		return nil, err
 	}
-	// A piece may end within a character.
+	// A chunk may end within a character.
 	whole := append(s.partial, chunk...)
 	end := len(whole)
 	for back := 1; back < utf8.UTFMax && back <= len(whole); back++ {
@@ -93,7 +95,7 @@ func (s *Session) Push(ctx context.Context, chunk []byte) (*Progress, error) {
 	return &read.Progress, nil
 }
 
-// Progress returns what was known after the last piece.
+// Progress returns the progress after the last chunk.
 func (s *Session) Progress() Progress {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -108,15 +110,15 @@ func (s *Session) Write(chunk []byte) (int, error) {
 	return len(chunk), nil
 }
 
-// ReadFrom implements [io.ReaderFrom]. It reads until the end, or until the output can no longer become right: then the error
-// is [ErrDeadEnd], and [Session.Progress] says why.
+// ReadFrom implements [io.ReaderFrom]. It reads until the end, or until the output can no longer become valid. Then the
+// error is [ErrDeadEnd], and [Session.Progress] says why.
 func (s *Session) ReadFrom(from io.Reader) (int64, error) {
 	return s.read(s.ctx, from, func(*Progress) bool { return true })
 }
 
-// Items reads as [Session.ReadFrom] does, and yields each item as soon as it is complete; [Session.Text] has its text. An item
-// is not judged yet: the verdict on all is that of [Session.Finish]. An error is the last that it yields. The context is for
-// the calls in it. A loop that ends early leaves the rest of the reader unread.
+// Items reads as [Session.ReadFrom] does, and yields each item as soon as it is complete; [Session.Text] returns its
+// text. Items are not judged yet: [Session.Finish] returns the verdict. After an error, nothing more is yielded. The
+// context bounds the calls. A loop that exits early leaves the rest of the reader unread.
 func (s *Session) Items(ctx context.Context, from io.Reader) iter.Seq2[Completed, error] {
 	return func(yield func(Completed, error) bool) {
 		wanted := true
@@ -134,7 +136,7 @@ func (s *Session) Items(ctx context.Context, from io.Reader) iter.Seq2[Completed
 	}
 }
 
-// read pushes what a reader gives, until its end, a dead end, or what progressed returns false for.
+// read pushes chunks from a reader until its end, a dead end, or until progressed returns false.
 func (s *Session) read(ctx context.Context, from io.Reader, progressed func(*Progress) bool) (int64, error) {
 	var total int64
 	buffer := make([]byte, 32<<10)
@@ -162,11 +164,11 @@ func (s *Session) read(ctx context.Context, from io.Reader, progressed func(*Pro
 	}
 }
 
-// Text returns a copy of a piece of the output that came so far, such as that of an item. A piece that has not come is empty.
+// Text returns a copy of a part of the output so far, such as an item. A part that has not arrived yet is empty.
 func (s *Session) Text(of Span) []byte {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	// Spans count in the text that was judged, in which bytes that are not UTF-8 are replaced.
+	// Spans refer to the judged text, in which bytes that are not UTF-8 are replaced.
 	output, _ := replaced(s.output.Bytes())
 	start, end := of[0], of[1]
 	if start < 0 || start > end || end > len(output) {
@@ -175,8 +177,8 @@ func (s *Session) Text(of Span) []byte {
 	return bytes.Clone(output[start:end])
 }
 
-// Finish returns the verdict on all that came, byte for byte as [Gate.Validate] gives it for the whole text. finish is why the
-// producer stopped; empty for what the request says.
+// Finish returns the verdict, byte for byte the same as that of [Gate.Validate] on the whole output. finish is the
+// reason why the producer stopped; empty for the one in the request.
 func (s *Session) Finish(ctx context.Context, finish Finish) (*Verdict, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

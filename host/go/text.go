@@ -9,7 +9,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends a text as a JSON string. What is not UTF-8 must be replaced before.
+// appendString appends a text, which must be valid UTF-8, as a JSON string.
 func appendString(to, text []byte) []byte {
 	to = append(to, '"')
 	start := 0
@@ -35,8 +35,8 @@ func appendString(to, text []byte) []byte {
 	return append(append(to, text[start:]...), '"')
 }
 
-// replaced returns the output with U+FFFD for what is not UTF-8, and where that begins; -1 if all of it is. A sequence that is
-// cut off is replaced as a whole, as the Unicode Standard recommends and other hosts do.
+// replaced returns the output with U+FFFD for bytes that are not UTF-8, and the offset of the first such byte; -1 if
+// there is none. A truncated sequence is replaced as a whole, as the Unicode Standard recommends and other hosts do.
 func replaced(output []byte) ([]byte, int) {
 	if utf8.Valid(output) {
 		return output, -1
@@ -58,7 +58,7 @@ func replaced(output []byte) ([]byte, int) {
 	return text, first
 }
 
-// maximalSubpart returns how many bytes of an invalid sequence could begin a valid one; at least one.
+// maximalSubpart returns the number of bytes of an invalid sequence that could begin a valid one; at least one.
 func maximalSubpart(invalid []byte) int {
 	low, high, most := byte(0x80), byte(0xbf), 0
 	switch lead := invalid[0]; {
@@ -87,7 +87,7 @@ func maximalSubpart(invalid []byte) int {
 	return length
 }
 
-// marshal writes JSON text, and leaves characters of HTML as they are.
+// marshal writes JSON text without escaping HTML characters.
 func marshal(value any) ([]byte, error) {
 	var to bytes.Buffer
 	encoder := json.NewEncoder(&to)
@@ -98,10 +98,11 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(to.Bytes(), []byte("\n")), nil
 }
 
-// maxDocument is the longest contract or profile.
+// maxDocument is the most bytes of a contract or profile.
 const maxDocument = 8 << 20
 
-// document checks that a text can stand in a request: else it could end what it stands in, and go on with it.
+// document checks that a text can be embedded in a request. Otherwise invalid text could close the enclosing object and
+// add members.
 func document(what string, text []byte, code FaultCode) error {
 	switch {
 	case len(text) > maxDocument:
@@ -123,7 +124,7 @@ func invalid(what string, code FaultCode, keyword, message string) error {
 	}
 }
 
-// valueEnd returns where the JSON value ends that begins at a place of JSON text without optional white space.
+// valueEnd returns the end of the value that begins at an offset of JSON text without optional white space.
 func valueEnd(text []byte, start int) int {
 	depth := 0
 	for at := start; at < len(text); at++ {
@@ -145,7 +146,7 @@ func valueEnd(text []byte, start int) int {
 	return len(text)
 }
 
-// stringEnd returns where the quote stands that ends the string that begins at start.
+// stringEnd returns the offset of the closing quote of the string that begins at start.
 func stringEnd(text []byte, start int) int {
 	for at := start + 1; at < len(text); at++ {
 		quote := bytes.IndexByte(text[at:], '"')
@@ -164,7 +165,8 @@ func stringEnd(text []byte, start int) int {
 	return len(text)
 }
 
-// member returns a member of an object that is JSON text without optional white space, as it is written; nil if it lacks it.
+// member returns the text of a member of an object that is JSON text without optional white space; nil if it is
+// missing.
 func member(text []byte, name string) []byte {
 	before := []byte(`"` + name + `":`)
 	for at := 1; at < len(text); {

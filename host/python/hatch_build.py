@@ -35,7 +35,7 @@ NATIVE = os.environ.get("SEAMGATE_NATIVE")
 
 
 class PutInside(BuildHookInterface):  # type: ignore[type-arg]
-    """What the wheel has beside the sources."""
+    """Returns the files in the wheel other than the sources."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Says what it is and where, before the wheel is made."""
@@ -58,7 +58,7 @@ class PutInside(BuildHookInterface):  # type: ignore[type-arg]
 
 
 class Dependencies(MetadataHookInterface):
-    """What the wheel needs."""
+    """Returns the dependencies of the wheel."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Says it."""

@@ -57,7 +57,7 @@ fn blaze(installed: &Path) -> Option<PathBuf> {
 pub(crate) struct Engine {
     pub(crate) name: &'static str,
     pub(crate) version: String,
-    /// How it is set, in words.
+    /// A description of its settings.
     pub(crate) settings: &'static str,
     process: RefCell<Process>,
     /// A program that gives one verdict, for a schema and a document.
@@ -202,7 +202,7 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
     }
 }
 
-/// Starts those in JavaScript and Python too.
+/// Also starts the engines in JavaScript and Python.
 fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> Result<Engines> {
     let Engines { all: engines, skipped, .. } = &mut started;
     let (set, document) = plan.first()?;

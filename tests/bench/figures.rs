@@ -48,7 +48,7 @@ pub(crate) struct Headline {
 enum Unit {
     Times,
     Megabytes,
-    /// Documents, of so many.
+    /// A number of documents, out of this many.
     Count(usize),
     /// Native's time for [`RECORDS`], in µs in this run.
     Peer(Option<f64>),
@@ -261,7 +261,7 @@ impl Run<'_> {
                 wanted: (native >= TWO_PROCESSORS).then_some([1.95 / 2.0, 1.9 / 2.0]),
                 more: true,
             },
-            // What grows as n log n would come to 2.3.
+            // Growth as n log n would result in 2.3.
             Headline::times(
                 "growth, seamgate warm: cost of a byte at 8 MB / at 1 KB",
                 of(per_byte(grown.last()), per_byte(grown.first())),

@@ -139,7 +139,7 @@ impl Plan {
         let mut contract = json!({
             "agent": name,
             "schema": serde_json::from_str::<Value>(&text).with_context(|| format!("{}", schema.display()))?,
-            // As all engines are told to: so that all answer the same question.
+            // The same setting as for all engines, so that all answer the same question.
             "formats": "annotate",
             // SchemaStore's documents are not an agent's.
             "caps": {

@@ -21,7 +21,7 @@ PROMPTS = [
     "Timeout after 30 s in payment-api, 3 retries.",
 ]
 
-# What hides a text, or makes it look otherwise than it is.
+# Characters that hide text or change its appearance.
 HIDES = [
     ("AsciiSmuggler", {}),
     ("AsciiSmuggler", {"unicode_tags": True}),
@@ -48,7 +48,7 @@ HIDES = [
     ("Emoji", {"seed": 1}),
 ]
 
-# What encodes a text, or writes it in another way.
+# Functions that encode a text or write it in another way.
 ENCODES = [
     ("Base64", {}),
     ("Base64", {"encoding_func": "b16encode"}),
@@ -91,7 +91,7 @@ async def main() -> None:
         for name, arguments in converters:
             kind = getattr(converter, name + "Converter")
             for number, prompt in enumerate(PROMPTS):
-                # What takes no seed takes it from here.
+                # The source of randomness for functions that take no seed.
                 random.seed(1)
                 configure_random_seed(seed=1)
                 if name == "MathObfuscation":

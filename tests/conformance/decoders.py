@@ -32,7 +32,7 @@ DIALECTS = {
 }
 # The most orders of members that are tried for one document.
 ORDERS = 64
-# What one schema may take in the engine, in seconds.
+# The time limit for one schema in the engine, in seconds.
 TIME = 20
 
 

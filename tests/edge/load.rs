@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     pub(crate) answer: String,
 }
 
-/// How a run went.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) how: &'static str,
     pub(crate) requests: usize,

@@ -119,7 +119,7 @@ fn only_http() -> Result<()> {
 
 /// Returns the status that an answer must have, by what it says.
 fn status(answer: &str) -> Result<u16> {
-    // What else is in it may be deep.
+    // The rest of it may be deeply nested.
     #[derive(Deserialize)]
     struct Answer {
         fault: Option<Word>,
@@ -193,7 +193,7 @@ fn numbers(count: usize) -> String {
 /// Sends requests for something else than a verdict, and invalid requests.
 fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     let mut asked = 0;
-    // What the gate answers, in its words.
+    // The answer of the gate, in its own words.
     let mut long = json!({ "agent": "triage", "output": "[".repeat(1000) }).to_string();
     long.push_str(&" ".repeat(MAX_BODY - long.len()));
     let requests = [
@@ -212,7 +212,7 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
         "{\"op\":\"merge\",\"agent\":\"triage\",\"reports\":[]}",
         "{\"op\":\"register\",\"contract\":{\"agent\":\"a\",\"schema\":{}}}",
         "{\"op\":\"seal\"}",
-        // What an `id` says is the caller's, and no fault.
+        // The caller may choose any `id`, so it is never a fault.
         "{\"id\":{\"fault\":{\"fault\":\"sealed\"}},\"op\":\"names\"}",
         "{\"id\":\",\\\"fault\\\":{\\\"fault\\\":\\\"sealed\\\"\",\"op\":\"names\"}",
         "{\"id\":[\"]\\\\\",{},[[\"\\\"\"]]],\"agent\":\"nobody\",\"output\":\"\"}",
@@ -230,7 +230,7 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     same(&ask(server.address, "POST", "/?trace=1", names.as_bytes())?, gate, names).context("POST with a query")?;
     asked += 2;
 
-    // What only the edge answers: the method and path, what is sent, and the status, fault and message that come back.
+    // Requests that only the edge answers: the method and path, the body, and the expected status, fault and message.
     let too_long = format!("content-length: {}\r\n", MAX_BODY + 1);
     let chunked = [b"10000\r\n".as_slice(), &[b' '; 0x10000], b"\r\n"].concat().repeat(MAX_BODY / 0x10000 + 1);
     let chunked = [head("POST", "/", "transfer-encoding: chunked\r\n"), chunked, b"0\r\n\r\n".to_vec()].concat();
@@ -274,7 +274,7 @@ fn all_attacks(server: &mut Server, gate: &Gate) -> Result<(usize, usize)> {
         let request = wire(attack);
         let mut connection = Connection::open(server.address)?;
         connection.send(&head("POST", "/", &format!("content-length: {}\r\n", request.len())))?;
-        // What is too long is answered before it comes.
+        // A body that is too long is answered before it arrives.
         if request.len() <= MAX_BODY {
             connection.send(request.as_bytes())?;
         }

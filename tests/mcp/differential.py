@@ -38,7 +38,8 @@ OVER_HTTP = [
     for client, server in [*((client, "everything") for client in CLIENTS[:-1]), *STATELESS]
 ]
 
-# What CI compares: a client in each language, the server with every part of the protocol, and one in each language.
+# The pairs that CI compares: a client in each language, the server with every part of the protocol, and a server in
+# each language.
 SMALL = [
     OVER_HTTP[0],
     OVER_HTTP[-1],
@@ -58,16 +59,16 @@ TOKEN = "0123456789abcdef"
 # With a limit that no result here reaches: a tool whose results may be cut is listed without its `outputSchema`.
 ALLOWED = {"effect": "read", "permit": "allow", "result": {"max_bytes": 1048576}}
 
-# What the gate puts before a result that it changed.
+# The text that the gate puts before a result that it changed.
 TOLD = "Found in the whole result: "
 
-# How the ids begin that stand here for those of the gate's own requests.
+# The prefix of the ids that replace those of the gate's own requests.
 OWN_ID = "own "
 
 # The member of `_meta` that names the subscription a notification belongs to.
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 
-# What can come of a message.
+# The possible outcomes of a message.
 SAME = "same bytes beside the id"
 ORDER = "same values, another order"
 ALIKE = "answers that the client read alike"
@@ -84,7 +85,7 @@ COLUMNS = [SAME, ORDER, LISTED, BROKEN, STATES, NUMBERED, SHORTENED, OFFERED, DE
 
 @dataclass
 class Paths:
-    """Where everything is."""
+    """The paths of all programs and folders."""
 
     seamgate: Path
     node: Path
@@ -97,7 +98,7 @@ class Paths:
 
 @dataclass
 class Outcome:
-    """What came of the messages of one client and one server."""
+    """The outcomes of the messages of one client and one server."""
 
     counts: Counter = field(default_factory=Counter)
     different: list[str] = field(default_factory=list)
@@ -146,7 +147,7 @@ def compare(paths: Paths, client: str, server: str, folder: Path) -> Outcome:
     profile = write_profile(server, plain, folder)
     gated, gated_said = run(paths, client, scenario, folder / "gated", profile, is_http)
     if is_http:
-        # What came over HTTP is not recorded.
+        # Messages over HTTP are not recorded.
         said(scenario["steps"], plain_said, gated_said, outcome)
         return outcome
     for number, (before, behind) in enumerate(gated):
@@ -230,7 +231,7 @@ def serving(paths: Paths, profile: Path, scenario: dict, folder: Path) -> Iterat
 
 
 def make_work(work: Path, scenario: dict) -> None:
-    """What the servers work on."""
+    """Creates the files that the servers work on."""
     work.mkdir()
     for name, text in scenario.get("files", {}).items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
@@ -315,7 +316,7 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
     unseen, made = match(answered, shown, outcome, methods, f"{where}: to the client")
     answers = {name(message): json.loads(message) for message in made}
     for message in unsent:
-        # What the gate did not send, it answered itself.
+        # The gate itself answered the messages that it did not forward.
         answer = answers.pop(name(message).replace("request", "answer", 1), None)
         if answer is None:
             outcome.different.append(f"{where}: lost on the way to the server: {short(message)}")
@@ -414,7 +415,7 @@ def tools_of(answer: dict) -> dict:
 
 
 def name(message: bytes) -> str:
-    """What a message is known by: its kind, and its id or its method."""
+    """Returns the identity of a message: its kind, and its id or method."""
     parsed = json.loads(message)
     if "id" not in parsed:
         return f"notification {parsed.get('method')} {subscription(parsed)}"
@@ -453,7 +454,7 @@ def match(there: list[bytes], here: list[bytes], outcome: Outcome, methods: dict
 
 
 def explain(method: str | None, message: bytes, found: bytes) -> list[str] | None:
-    """Why the gate changed a message; none where there is no reason."""
+    """Returns the reason why the gate changed a message, or None."""
     # Numbers as they are written.
     was, became = (json.loads(text, parse_float=str, parse_int=str) for text in (message, found))
     if was == became:
@@ -482,7 +483,7 @@ def offered(message: dict) -> dict:
 
 
 def hold_states(was: dict, became: dict) -> bool:
-    """Whether one of two messages has a state of the gate in place of the server's. Takes them out."""
+    """Returns whether one of two messages has the gate's state instead of the server's. Removes both."""
     part = "result" if "result" in was else "params"
     states = [message.get(part, {}).pop("requestState", "") for message in (was, became)]
     return sum(state.startswith("seamgate-state-") for state in states) == 1
@@ -511,7 +512,7 @@ def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome
 
 
 def stripped(step: dict, line: str) -> object:
-    """What a client printed, without what the gate leaves out."""
+    """Returns a client's output, without the parts that the gate omits."""
     left_out = {"hello": {"tasks", "listChanged", "list_changed"}, "tools": {"_meta", "meta"}}.get(step["do"], set())
     text = line[line.index(" ") :]
     try:
@@ -539,7 +540,7 @@ def short(message: bytes) -> str:
 
 
 def table(pairs: list[tuple[str, str]], outcomes: list[Outcome]) -> str:
-    """What came of all messages, in Markdown."""
+    """Returns the outcomes of all messages, in Markdown."""
     rows = [["client", "server", *COLUMNS, "**different**"]]
     rows.append(["---", "---", *["---:"] * (len(COLUMNS) + 1)])
     for (client, server), outcome in zip(pairs, outcomes, strict=True):

@@ -98,7 +98,7 @@ fn run(how: &str, session: Session) -> Result<String> {
                 rates.push(format!("{:.0}", CALLS as f64 / 4.0 / start.elapsed().as_secs_f64()));
                 memories.push(process.memory()?);
             }
-            // What was cancelled may still be under way.
+            // Cancelled calls may still be in flight.
             thread::sleep(Duration::from_millis(300));
             shared.ran()
         })();
@@ -130,7 +130,7 @@ impl Shared {
             },
         };
         if let Some(waiting) = lock(&self.waiting).get(&known) {
-            // Who cancelled may have gone.
+            // The client that cancelled may have disconnected.
             let _ = waiting.send(message);
         }
         Ok(())

@@ -26,7 +26,7 @@ fn main() -> Result<()> {
         "load" => load::load()?,
         other => bail!("there is no part {other:?}; there are bench, load and server"),
     };
-    // What else ran beside it, for who reads the figures.
+    // The other processes that ran at the same time, for readers of the figures.
     let load = load.split(' ').next().unwrap_or_default();
     let table = format!("{table}\n\n{cores} cores; the load before it was {load}.");
     println!("{table}");

@@ -113,7 +113,7 @@ class Gate:
                 return message
 
     def call(self, name: str, arguments: dict) -> tuple[bool, str]:
-        """Whether the call was answered, and its first text. Notes of the gate come after it."""
+        """Returns whether the call was answered, and its first text. Notes of the gate follow the text."""
         message = self.ask("tools/call", {"name": name, "arguments": arguments})
         result = message.get("result", {})
         texts = [block["text"] for block in result.get("content", []) if block.get("type") == "text"]
@@ -152,7 +152,7 @@ def files(folders: list[str], count: int) -> dict[str, bytes]:
 
 
 def measure(program: str, clean: str, chosen: dict[str, bytes]) -> tuple[Counter, list[str]]:
-    """How many files are right, denied, unchanged in what was shown, or destroyed."""
+    """Counts the files that are right, denied, unchanged in the parts that were shown, or destroyed."""
     outcomes, destroyed = Counter(), []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -10,7 +10,7 @@ FILES = HERE.parent.parent / "deploy" / "monitoring"
 # A scrape of `load.py`, with all metrics and labels.
 SCRAPE = HERE / "scrape.txt"
 
-# What `seamgate check --metrics` writes in `load.py`, with all metrics and labels.
+# The file that `seamgate check --metrics` writes in `load.py`, with all metrics and labels.
 TEXTFILE = HERE / "verdicts.prom"
 
 # The file with the token of `seamgate serve`, beside the configuration of Prometheus.

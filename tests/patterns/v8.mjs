@@ -1,4 +1,4 @@
-// What V8 says of patterns: reads lines {"pattern", "texts"}, writes lines {"reading", "matches", "faults"}.
+// Runs patterns in V8: reads lines {"pattern", "texts"}, and writes lines {"reading", "matches", "faults"}.
 //
 // A pattern is read with `u`. One that this refuses is read without it, by code points: there V8 goes by halves of what is
 // outside of the basic plane, so each such character stands for one inside, in the same order.

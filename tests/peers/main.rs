@@ -70,7 +70,7 @@ impl Asked {
         })
     }
 
-    /// Returns our verdicts, or why there are none.
+    /// Returns our verdicts, or the reason why there are none.
     fn verdicts(&self) -> Result<Vec<bool>, String> {
         let contract = json!({"agent": "a", "schema": self.schema, "resources": self.resources});
         let contract = Contract::compile(&contract.to_string()).map_err(|fault| fault.to_json())?;

@@ -40,7 +40,7 @@ def changed(file: bytes, at: int) -> bytes:
 
 
 def is_refused(read, *arguments) -> bool:
-    """Whether a reader raises, or says no."""
+    """Returns whether a reader raises or returns a negative result."""
     try:
         return not read(*arguments)
     except Exception:  # Each library has errors of its own.

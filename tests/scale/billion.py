@@ -1,4 +1,4 @@
-"""What a billion outputs of 2 KB cost: `billion.py SEAMGATE PAGE`. What it does not measure is from README.md."""
+"""Computes the cost of a billion outputs of 2 KB: `billion.py SEAMGATE PAGE`. Other figures come from README.md."""
 
 import json
 import re
@@ -10,10 +10,10 @@ from pathlib import Path
 
 OUTPUTS = 1_000_000_000
 
-# How much of a service's processors is used: the rest keeps latencies level.
+# The utilization of a service's processors. The rest is a reserve that keeps latencies stable.
 USED = 0.6
 
-# How many outputs are judged to measure it.
+# The number of outputs that are judged for the measurement.
 SAMPLE = 20_000
 
 HERE = Path(__file__).parent
@@ -22,7 +22,7 @@ OUTPUT = (EXAMPLES / "outputs/triage.partial-one-broken.txt").read_text()
 
 
 def part(name: str) -> str:
-    """What a part of `cargo xtask scale` measured."""
+    """Reads the figures of a part of `cargo xtask scale`."""
     return (HERE / "README.md").read_text().split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
 
 

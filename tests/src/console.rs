@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-/// Makes a folder anew, in which `schemas` is the project's.
+/// Creates an empty folder that contains the project's `schemas`.
 pub fn fresh(folder: &Path) {
     drop(fs::remove_dir_all(folder));
     fs::create_dir_all(folder).expect("a folder");

@@ -161,7 +161,7 @@ impl Case {
     /// Returns what the producer saw, if the request has it.
     pub fn evidence(&self) -> Option<Vec<seamgate::Observation>> {
         let evidence = self.members.get("evidence")?.as_array()?;
-        // What is left out allows least.
+        // The defaults are the strictest values.
         let whole = |observation: &Value| {
             let mut whole = serde_json::json!({
                 "kinds": [], "labels": [], "confidence": "low", "complete": false, "limitations": []

@@ -6,11 +6,11 @@ import { Run, SeamgateFault } from "seamgate";
 const { exclusive, shared } = handlers.object;
 const [RUN, WORK] = [{ name: "run" }, { name: "work" }];
 
-/** What people say; and what comes of actions, which nobody else can send. */
+/** Events that people may send, and events that result from actions, which nobody else may send. */
 const FROM_PEOPLE = ["approval", "input", "user_message", "resolution", "mode", "context", "cancelled"];
 const OF_ACTIONS = ["model_output", "model_failed", "tool_result", "tool_failed", "call_cancelled", "child_result"];
 
-/** What a parent is told of how its child ended. */
+/** Returns the event that tells a parent how its child ended. */
 const TOLD = ["status", "document", "kinds", "labels", "confidence", "used", "requests", "uncertain"];
 
 /** The lines and artifacts of a run, from the state of its object. */
@@ -67,7 +67,7 @@ function instead({ type, key, call }, fault) {
 export function services(gate, { model, tools }) {
   /** Apply an event, have done what it asks for, and keep where the run is. Gives what was decided. */
   async function step(ctx, event) {
-    // A clock of ours may be behind the one that sent a tick.
+    // The local clock may be behind the clock of the sender of a tick.
     const at = Math.max(await ctx.date.now(), event.at);
     const kept = new Kept(ctx);
     const own = (await ctx.get("run")) ?? { asks: [], underWay: {} };

@@ -7,7 +7,7 @@ import { services } from "./runs.mjs";
 
 const EFFECTS = process.env.EFFECTS ?? "effects.txt";
 
-/** What a model would say. */
+/** Returns the scripted answer of a model. */
 export function model({ prompt: { messages } }) {
   const all = messages.map(({ text }) => text).join("\n");
   const order = Number(/"order":(\d+)/.exec(all)[1]);
@@ -27,7 +27,7 @@ export function model({ prompt: { messages } }) {
   return say(tool, { order, amount, shipped }, tool === "delegate_packer" ? { reason: "ship it" } : { order });
 }
 
-/** An effect: it tells of which call it is. */
+/** An effect, which names its call. */
 const effect = (tool, given, { idempotency_key }) =>
   appendFileSync(EFFECTS, `${tool} ${JSON.parse(given).order} ${idempotency_key}\n`);
 

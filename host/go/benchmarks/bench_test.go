@@ -29,7 +29,7 @@ const schema = `{"type":"object","required":["tickets"],"additionalProperties":f
 
 const contract = `{"agent":"tickets","schema":` + schema + `}`
 
-// document returns a valid document of about so many bytes.
+// document returns a valid document of about this many bytes.
 func document(size int) []byte {
 	var text strings.Builder
 	text.WriteString(`{"tickets":[`)

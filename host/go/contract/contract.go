@@ -9,9 +9,9 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Of returns a contract whose schema is that of T: what [encoding/json] writes of it, with the keywords that `jsonschema` tags
-// add (https://pkg.go.dev/github.com/invopop/jsonschema). more has other members of the contract, such as `retry`, `items` or
-// `allow` (`schemas/contract.schema.json`).
+// Of returns a contract with the schema of T: of the JSON that [encoding/json] writes for it, with the keywords that
+// `jsonschema` tags add (https://pkg.go.dev/github.com/invopop/jsonschema). more has further members of the contract,
+// such as `retry`, `items` or `allow` (`schemas/contract.schema.json`).
 //
 // A field without `omitempty` is required, and members that T does not have are rejected.
 func Of[T any](agent string, more map[string]any) ([]byte, error) {

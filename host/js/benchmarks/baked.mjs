@@ -1,5 +1,5 @@
-// What a baked component costs: to bake it, its first gate, and a first gate where nothing is cached. `node benchmarks/baked.mjs` in
-// target/js/clean runs it, in caches of its own.
+// Measures baked components: baking, the first gate, and a first gate without a cache. Run `node benchmarks/baked.mjs`
+// in target/js/clean. It uses separate caches.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

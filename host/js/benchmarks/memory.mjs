@@ -1,5 +1,5 @@
-// What a process holds over a million calls and over a thousand gates, and what many outputs cost in a loop and in a WorkerGate.
-// `node benchmarks/memory.mjs [CALLS]` in target/js/clean runs it.
+// Measures the memory of a process over a million calls and over a thousand gates, and the cost of many outputs in a
+// loop and in a WorkerGate. Run `node benchmarks/memory.mjs [CALLS]` in target/js/clean.
 
 import { backend, Gate, WorkerGate } from "seamgate";
 

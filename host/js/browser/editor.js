@@ -1,18 +1,18 @@
-// A field for a text, with marks in it: what is wrong is underlined where it stands, and says itself when a pointer or the
-// caret comes there, or the buttons step to it.
+// A text field with marks: each problem is underlined, and described in a tooltip when the pointer or the caret reaches
+// it, or the buttons step to it.
 //
-// The marks are in a sheet beneath the field, which has the same text, laid out alike. It is the sheet that has a height; the
-// field covers it, and the paper around both scrolls.
+// The marks are in a sheet beneath the field, which has the same text in the same layout. The sheet determines the
+// height, the field covers it, and the paper around both scrolls.
 
 import { bytes, counted, cut, element, visible, whole } from "./text.js";
 
-/** As much of a text is in the field, in characters: browsers lay out longer ones too slowly. */
+/** The most characters in the field. Browsers lay out longer texts too slowly. */
 const SHOWN = 100_000;
 
-/** As many marks are shown. */
+/** The most marks that are shown. */
 const MOST = 500;
 
-/** As many of the marks at one place say themselves. */
+/** The most marks that are described at one place. */
 const AT_ONCE = 3;
 
 export class Editor {
@@ -27,17 +27,17 @@ export class Editor {
   #clear = element("button", "clear", "Clear");
   #changed;
   #text = "";
-  /** Where the text ends that is shown: before its end while it is replayed. */
+  /** The end of the visible text, which is before the end of the text during a replay. */
   #until = 0;
-  /** Where the text begins that is in the field. */
+  /** The offset at which the text in the field begins. */
   #from = 0;
   #marks = [];
   /** The marks that the buttons step through, in order. */
   #stops = [];
   #current = -1;
-  /** The piece of the sheet that says itself. */
+  /** The piece of the sheet that is described. */
   #said;
-  /** Where the caret is since the text was typed. */
+  /** The position of the caret after the last typing. */
   #typedAt;
 
   /** `changed` is called when a person has changed the text. */
@@ -73,7 +73,7 @@ export class Editor {
     this.#show();
   }
 
-  /** Show the text up to a place alone, as a stream that has come so far. */
+  /** Shows only the text up to an offset, like a stream so far. */
   set until(at) {
     this.#until = at;
     this.#from = this.#isReplayed ? Math.max(0, at - SHOWN) : 0;
@@ -84,8 +84,8 @@ export class Editor {
   }
 
   /**
-   * What is wrong where: `{ from, to, level, code, text }`, from and to being places in the string. `item` and `done`
-   * are levels of what holds others: they are tinted, the others underlined.
+   * The marks: `{ from, to, level, code, text }`, where `from` and `to` are offsets in the string. Marks with the
+   * levels `item` and `done` contain others and are tinted; the others are underlined.
    */
   set marks(marks) {
     this.#marks = marks.slice(0, MOST);
@@ -104,7 +104,7 @@ export class Editor {
   /** Show a mark, and put the caret there. */
   go(mark) {
     this.#step(this.#stops.indexOf(mark));
-    // With no pointer but a finger, this would bring up a keyboard over half of the page.
+    // On a touch screen, focusing would open a keyboard over half of the page.
     if (!matchMedia("(pointer: coarse)").matches) {
       this.#field.focus({ preventScroll: true });
     }
@@ -160,7 +160,7 @@ export class Editor {
     field.addEventListener("blur", () => this.#hide());
     this.#paper.addEventListener("scroll", () => this.#place());
     document.addEventListener("selectionchange", () => {
-      // While it is typed, nothing is put over the text.
+      // While the user types, nothing covers the text.
       if (document.activeElement === field && field.selectionStart !== this.#typedAt) {
         this.#typedAt = undefined;
         this.#caret(field.selectionStart);

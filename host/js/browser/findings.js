@@ -1,15 +1,15 @@
-// What a verdict says is wrong, as it is shown: in a list, and as marks in the text.
+// Shows the findings of a verdict: in a list, and as marks in the text.
 
 import { placeOf } from "./place.js";
 import { cut, element, locate, visible, whole } from "./text.js";
 
-/** As much of a line is shown before and after what is wrong. */
+/** The most characters of a line that are shown before and after a problem. */
 const AROUND = 60;
 
-/** As many findings are listed. */
+/** The most findings that are listed. */
 const MOST = 50;
 
-/** Keywords and codes of what is wrong with the name of a member. */
+/** Keywords and codes of problems with the name of a member. */
 const NAMES = [
   "additionalProperties",
   "unevaluatedProperties",
@@ -19,7 +19,7 @@ const NAMES = [
   "misspelled_keyword",
 ];
 
-/** What is wrong with an output: what rejected it, items in quarantine, and repairs. */
+/** Returns the findings about an output: what rejected it, items in quarantine, and repairs. */
 export function findings({ error, quarantined, changes }) {
   const violation = (level) => (violation) => ({ level, code: `${level}[${violation.keyword}]`, ...told(violation) });
   return [
@@ -31,7 +31,7 @@ export function findings({ error, quarantined, changes }) {
       span,
       inside: violations.map(violation("warning")),
     })),
-    // That an item was taken out is told by its quarantine.
+    // The removal of an item is already reported by its quarantine.
     ...changes
       .filter(({ kind }) => kind !== "item_removed")
       .map(({ kind, path, span, before, after }) => ({
@@ -43,7 +43,7 @@ export function findings({ error, quarantined, changes }) {
   ];
 }
 
-/** What is wrong with a contract: the violations of a fault, where they are in its text. */
+/** Returns the findings about an invalid contract: the violations of a fault, with their positions in its text. */
 export function mistakes(fault, contract) {
   const found = fault.detail?.violations ?? [];
   return found.map((violation) => {
@@ -52,7 +52,7 @@ export function mistakes(fault, contract) {
   });
 }
 
-/** What is likely a mistake in a contract, where it is in its text. */
+/** Returns the likely mistakes in a contract, with their positions in its text. */
 export function likely(warnings, contract) {
   return warnings.map(({ code, path, message, pointer, level }) => ({
     level: level === "error" ? "error" : "warning",
@@ -115,7 +115,7 @@ export function marksOf(all, text) {
   }
   for (const finding of all) {
     if (finding.inside !== undefined) {
-      // In the list, an item is told with what is wrong in it.
+      // In the list, an item is shown with its problems.
       const inner = finding.inside.find(({ mark }) => mark !== undefined);
       finding.line = inner?.line ?? finding.line;
       finding.goes = inner?.mark ?? finding.mark;

@@ -2,10 +2,10 @@
 
 import { WorkerGate } from "./seamgate/dist/browser.js";
 
-/** How long a call may take, in milliseconds. */
+/** The time limit of a call, in milliseconds. */
 const DEADLINE = 2000;
 
-/** A contract's text is judged as an output: so it is said where it is no JSON. */
+/** A contract that judges the text of contracts as outputs, to find the position of invalid JSON. */
 const TEXT = { agent: "contract", schema: true, extract: { markers: [], raw_json: true } };
 
 /** Judges outputs by one contract, in a worker. */
@@ -18,7 +18,7 @@ export class Judge {
     this.#agent = agent;
   }
 
-  /** @throws {SeamgateFault} The contract is none, or a limit was passed. */
+  /** @throws {SeamgateFault} The contract is invalid, or a limit was exceeded. */
   static async of(contract) {
     const gate = await WorkerGate.load({ workers: 1, deadlineMs: DEADLINE });
     try {
@@ -38,7 +38,7 @@ export class Judge {
     return this.#gate.describe(this.#agent);
   }
 
-  /** What is likely a mistake in a contract, without what is a matter of style. */
+  /** Returns the likely mistakes in a contract, without matters of style. */
   async lint(contract) {
     try {
       const warnings = await this.#gate.lint(contract);
@@ -49,7 +49,7 @@ export class Judge {
     }
   }
 
-  /** What is known while only this much of the output has come. */
+  /** Returns the progress after this much of the output. */
   async progress(chunk) {
     const { json } = await this.#gate.call(JSON.stringify({ op: "push", agent: this.#agent, chunk }));
     const { result, fault } = JSON.parse(json);
@@ -64,7 +64,7 @@ export class Judge {
   }
 }
 
-/** Why a text is no JSON, as violations with spans; none where it is. */
+/** Returns why a text is not JSON, as violations with spans. Empty if it is JSON. */
 export async function syntax(text) {
   try {
     JSON.parse(text);

@@ -1,13 +1,13 @@
-// A link that holds an output and a contract, compressed, in its fragment. No server is sent a fragment. What comes in by
-// one is anybody's: it is bounded before it is looked at, and while it is inflated.
+// Links with a compressed output and contract in the fragment. Fragments are not sent to servers. Their content is
+// untrusted: its size is limited before it is read, and while it is decompressed.
 
-/** The longest fragment, in characters: mail and chat take no longer links. */
+/** The most characters of a fragment. Mail and chat do not accept longer links. */
 const LONGEST = 32_000;
 
-/** The most that one may hold, in bytes. */
+/** The most bytes of its decompressed content. */
 const MOST = 1024 * 1024;
 
-/** What a fragment begins with. Another form of link will begin with something else. */
+/** The beginning of a fragment, which identifies its format. */
 const FORM = "v1.";
 
 /** A link cannot be made or read; the message says why. */
@@ -33,7 +33,7 @@ export async function made(output, contract) {
   return fragment;
 }
 
-/** What a fragment holds. @throws {LinkError} It is none that {@link made} makes. */
+/** Returns the content of a fragment. @throws {LinkError} It is not a fragment from {@link made}. */
 export async function read(fragment) {
   if (fragment.length > LONGEST) {
     throw new LinkError(`it has ${fragment.length} characters, and at most ${LONGEST} are read`);

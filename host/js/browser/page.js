@@ -1,4 +1,5 @@
-// What an agent wrote, a contract, and the verdict, as `seamgate check` shows it. Texts of producers only ever become text.
+// The page with an output, a contract, and the verdict, as `seamgate check` shows it. Producers' texts are never parsed
+// as HTML.
 
 import { Editor } from "./editor.js";
 import examples from "./examples.js";
@@ -9,16 +10,16 @@ import { SeamgateFault } from "./seamgate/dist/browser.js";
 import { Tabs } from "./tabs.js";
 import { bytes, counted, cut, indented, locate, visible, whole } from "./text.js";
 
-/** How long nothing must be typed before the gate is asked, in milliseconds. */
+/** The pause in typing before the gate is called, in milliseconds. */
 const PAUSE = 100;
 
-/** From when on it is said that a verdict is being made, in milliseconds. */
+/** The time after which the page says that a verdict is pending, in milliseconds. */
 const PATIENCE = 300;
 
-/** As much of a result is shown, in characters; the button copies all. */
+/** The most characters of a result that are shown. The button copies all of it. */
 const SHOWN = 100_000;
 
-/** In so many steps an output is replayed, each at least so many milliseconds long. */
+/** The number of steps of a replay, and the least milliseconds of a step. */
 const STEPS = 200;
 const STEP = 30;
 
@@ -30,7 +31,7 @@ const output = new Editor(page.output, () => {
 });
 const contract = new Editor(page.contract, changed);
 
-/** What the tabs show of the last verdict. */
+/** The content of the tabs for the last verdict. */
 const views = {
   document: { title: "Document", about: "There is no document: nothing was accepted.", text: "" },
   feedback: { title: "Feedback", about: "There is nothing to send back.", text: "" },
@@ -46,10 +47,10 @@ const shownExamples = new Tabs(page.examples, page.example, (key) => {
 });
 const shownViews = new Tabs(page.views, page.view, view);
 
-/** What a link held. */
+/** The content of the last link. */
 let linked;
 
-/** The contract that outputs are judged by: its text, the judge, or why there is none, and what is wrong with it. */
+/** The current contract: its text, its judge or the reason why there is none, and the problems in it. */
 let current = none();
 function none(text) {
   return { text, judge: undefined, fault: undefined, prompt: "", mistakes: [], marks: [] };
@@ -172,7 +173,7 @@ function completed({ items }, text) {
   });
 }
 
-/** What is known of an output of which a part has come. */
+/** Describes the state of an incomplete output. */
 function standing({ completeness, items, dead_end }, shown, text) {
   const came = `${bytes(shown).toLocaleString("en")} of ${counted(bytes(text), "byte")} came`;
   const parts = [
@@ -315,7 +316,7 @@ async function copied(text) {
   }
 }
 
-/** Work of which only the newest counts: what is asked for while it is being done is done once, afterwards. */
+/** Runs work one at a time. Requests that arrive meanwhile are combined into one run afterwards. */
 function oneAtATime(work) {
   let running;
   let isAskedAgain = false;

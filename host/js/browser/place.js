@@ -1,4 +1,4 @@
-// Where something is in JSON text.
+// Finds positions in JSON text.
 
 /**
  * The place that a JSON Pointer (RFC 6901) names in JSON text that parses: of the value, and of the member's name. Of
@@ -17,7 +17,7 @@ export function placeOf(text, pointer) {
   return place;
 }
 
-/** What stands in an array or object that begins at a place, each with its key. */
+/** Yields the values in an array or object that begins at an offset, each with its key. */
 function children(text, start) {
   const isObject = text[start] === "{";
   const found = [];

@@ -1,4 +1,4 @@
-// The receipt of a run, verified in this page. Texts of the file only ever become text.
+// Verifies the receipt of a run in this page. Texts of the file are never parsed as HTML.
 
 import { outline } from "./run-steps.js";
 import { verifyReceipt } from "./seamgate/dist/browser.js";
@@ -7,18 +7,18 @@ import { receiptFile } from "./seamgate/dist/receipt-file.js";
 import { webCryptography } from "./seamgate/dist/web-crypto.js";
 import { counted, cut, element, visible } from "./text.js";
 
-/** The largest file that is read, in bytes: a tab has not the memory of a process. */
+/** The most bytes of a file. A tab has less memory than a process. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** As many steps are shown. */
+/** The most steps that are shown. */
 const MOST_STEPS = 512;
 
-/** As much of a text of the file is shown, in characters. */
+/** The most characters of a text that are shown. */
 const MOST_TEXT = 400;
 
 const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((named) => [named.id, named]));
 
-/** The file that was given last, and what ends its verification. */
+/** The last file, and the controller that aborts its verification. */
 let given;
 let running = new AbortController();
 
@@ -88,7 +88,7 @@ function show(report, bytes, name, took) {
   }
 }
 
-/** What the receipt is about. */
+/** Shows the run, the agent and the signer of the receipt. */
 function about(report, name) {
   const { signed_approvals: signed, named_approvals: byName } = report.counts;
   const members = {

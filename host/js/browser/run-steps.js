@@ -3,13 +3,13 @@
 import { contentOf } from "./seamgate/dist/journal-lines.js";
 import { itemsOf, namedMembers, stringOf } from "./seamgate/dist/slices.js";
 
-/** As many decisions and other records of one step are shown. */
+/** The most records of one step that are shown. */
 const MOST = 16;
 
-/** Of records and actions, those that say what was decided. */
+/** The types of records and actions that show a decision. */
 const SHOWN = ["decision", "ignored", "stop", "finish"];
 
-/** What happened in a step, and what was decided: texts, none of them bounded. */
+/** Returns the event and the decisions of a step, as texts of any length. */
 export function outline(step) {
   const contents = step.parts.map((part) => (typeof part === "string" ? contentOf(part) : undefined));
   const event = contents[0]?.event;
@@ -24,7 +24,7 @@ export function outline(step) {
   };
 }
 
-/** What an event is about: a tool, or a call. */
+/** Returns the subject of an event: a tool or a call. */
 function subjectOf(event) {
   const { tool, call, key } = namedMembers(event, ["tool", "call", "key"]) ?? {};
   return stringOf(tool) ?? stringOf(call) ?? stringOf(key) ?? "";

@@ -6,7 +6,7 @@ export class Tabs {
   #chosen;
   #tabs = [];
 
-  /** `chosen` is told the key of a tab that a person chooses. */
+  /** `chosen` is called with the key of the tab that a person chooses. */
   constructor(list, panel, chosen) {
     this.#list = list;
     this.#panel = panel;

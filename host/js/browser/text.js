@@ -1,4 +1,4 @@
-// Texts of producers: where things are in them, and how they are shown.
+// Producers' texts: finding positions in them, and showing them safely.
 
 /** An element with a class and what is in it: elements, and texts, which stay texts. */
 export function element(name, className, ...children) {
@@ -8,7 +8,7 @@ export function element(name, className, ...children) {
   return made;
 }
 
-/** What cannot be seen, or turns the direction of writing, is shown as an escape. */
+/** Escapes invisible characters and those that change the direction of text. */
 export function visible(text, kept = "") {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (hidden) => {
     if (kept.includes(hidden)) {

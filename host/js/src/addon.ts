@@ -7,7 +7,7 @@ import { placesOf } from "./place.js";
 let loaded: Addon | LoadError | undefined;
 let isTold = false;
 
-/** Returns the addon for this machine. `SEAMGATE_BACKEND` says that there must be one, or that it is not to be used. */
+/** Returns the addon for this machine. `SEAMGATE_BACKEND` can require the addon or disable it. */
 export function addon(): Addon | LoadError {
   loaded ??= load();
   if (loaded instanceof LoadError && process.env.SEAMGATE_BACKEND === "native") {
@@ -16,7 +16,7 @@ export function addon(): Addon | LoadError {
   return loaded;
 }
 
-/** Warns once that gates are slower than they could be here. */
+/** Warns once that gates run without the addon and are therefore slower. */
 export function warn(why: LoadError): void {
   if (isTold || process.env.SEAMGATE_BACKEND || !addons.some(({ machine }) => machine === MACHINE)) return;
   isTold = true;
@@ -60,7 +60,7 @@ function load(): Addon | LoadError {
   );
 }
 
-/** Opens an addon as `require` does, of which each bundler makes something else. */
+/** Opens an addon without `require`, which bundlers rewrite in different ways. */
 function opened(path: string): Addon {
   const module = { exports: {} };
   process.dlopen(module, path);

@@ -34,15 +34,16 @@ let shared: Promise<Gate> | undefined;
 /**
  * Ask a model until its answer is valid, or there is a reason to stop.
  *
- * @param of - What the answer must be: a schema of Zod or another library, whose value `data` then is; or a contract, as an
- *   object or as JSON text; or the name of an agent whose contract is registered in `options.gate`.
- * @param callLlm - Calls a model. It gets the conversation, and returns the response of OpenAI, Anthropic or the AI SDK as it
- *   is; or the text; or `{ text, finish }`, with why the model stopped. Its errors pass through.
- * @param prompt - What is asked for. What the answer must be is added to it.
- * @throws {SeamgateFault} There is no verdict: the contract is invalid (`bad_contract`), a limit was passed, or `timeoutMs` is over
- *   (`timeout`). If `signal` is aborted, its reason is thrown.
- * @throws {TypeError} `callLlm` returned nothing that can be read; or the schema does not say what it is in JSON; or a contract holds
- *   something else than JSON, as a schema of a library.
+ * @param of - A schema of Zod or another library, whose output value becomes `data`; or a contract, as an object or as
+ *   JSON text; or the name of an agent whose contract is registered in `options.gate`.
+ * @param callLlm - A function that calls a model. It receives the conversation. It returns the unchanged response of
+ *   OpenAI, Anthropic or the AI SDK; or the text; or `{ text, finish }`, where `finish` is the reason why the model
+ *   stopped. Its errors propagate.
+ * @param prompt - The question. A description of the expected answer is added to it.
+ * @throws {SeamgateFault} No verdict is possible: the contract is invalid (`bad_contract`), a limit was exceeded, or
+ *   `timeoutMs` has passed (`timeout`). If `signal` is aborted, its reason is thrown.
+ * @throws {TypeError} `callLlm` returned a value of an unknown type; the schema has no JSON Schema; or a contract holds
+ *   a value that is not JSON.
  */
 export async function ask<T, M extends object = never>(
   of: StandardSchema<T>,
@@ -92,7 +93,7 @@ export async function ask<T, M extends object>(
   }
 }
 
-/** Checks what a question comes with, and gives the gate beside which it is judged. */
+/** Checks the options of a question, and returns the gate that it uses. */
 async function begun<Options extends AskOptions>(
   callLlm: unknown,
   prompt: unknown,
@@ -110,33 +111,33 @@ async function begun<Options extends AskOptions>(
   return options.gate === undefined ? await common() : asGate(options.gate);
 }
 
-/** What happens while an answer is streamed. */
+/** An event while an answer is streamed. */
 export type AskEvent<T, Input = T, M = never> =
   | {
       readonly type: "progress";
-      /** Which attempt this is, from 1. */
+      /** The number of the attempt, from 1. */
       readonly attempt: number;
-      /** How far the document has come. */
+      /** The completeness of the document so far. */
       readonly completeness: Completeness;
-      /** Those that this piece completed, with their values. They are not judged. */
+      /** The items that this chunk completed, with their values. They are not judged yet. */
       readonly items: readonly CompletedItem[];
-      /** The document as far as it has come: see {@link Session.partial}. */
+      /** The document so far: see {@link Session.partial}. */
       readonly partial: DeepPartial<Input> | undefined;
-      /** Why the answer can no longer become right, where it cannot. */
+      /** If the answer can no longer become valid, the reason. */
       readonly deadEnd: DeadEnd | null;
     }
   | { readonly type: "attempt"; readonly attempt: number; readonly outcome: Attempt }
   | { readonly type: "result"; readonly result: AskResult<T, M> };
 
-/** Calls a model, and gives its answer as it comes. */
+/** Calls a model, and returns its answer as a stream. */
 type StreamLlm<M> = (
   messages: (M | Message)[],
   context: CallContext,
 ) => ReplyStream | Reply | PromiseLike<ReplyStream | Reply>;
 
 /**
- * A question whose answers are streamed. Iterate over its events, the last of which has the result; or wait for `result()`. Nothing is
- * asked before somebody does one of these. To leave the loop early aborts the request.
+ * A question whose answers are streamed. Iterate over its events, the last of which holds the result; or await
+ * `result()`. The model is not called before you do either. Leaving the loop early aborts the request.
  */
 export class AnswerStream<T, Input = T, M = never> implements AsyncIterable<AskEvent<T, Input, M>> {
   readonly #events: AsyncGenerator<AskEvent<T, Input, M>, void, undefined>;
@@ -155,13 +156,13 @@ export class AnswerStream<T, Input = T, M = never> implements AsyncIterable<AskE
   }
 
   /**
-   * Reads the rest of the stream, and returns the outcome of the question.
+   * Reads the rest of the stream, and returns the result of the question.
    *
-   * @throws As `ask`; and a `TypeError` where the loop over the events was left early.
+   * @throws The errors of `ask`; and a `TypeError` if the loop over the events was left early.
    */
   async result(): Promise<AskResult<T, M>> {
     for await (const _ of this) {
-      // What happens meanwhile is for nobody.
+      // Nobody receives these events.
     }
     if (this.#result === undefined) {
       throw new TypeError("the stream has no result: it was left before its end");
@@ -171,9 +172,10 @@ export class AnswerStream<T, Input = T, M = never> implements AsyncIterable<AskE
 }
 
 /**
- * Ask a model as {@link ask} does, and say what is known of each answer while it comes. The result is the same as without a stream.
+ * Ask a model as {@link ask} does, and report the state of each answer while it is streamed. The result is the same.
  *
- * @param callLlm - As for {@link ask}; and what it returns may be a stream of text or bytes, of OpenAI, Anthropic or the AI SDK.
+ * @param callLlm - As for {@link ask}, but it may also return a stream: of text, of bytes, or of a client of OpenAI,
+ *   Anthropic or the AI SDK.
  */
 export function askStream<T, Input, M extends object = never>(
   of: StandardSchema<T, Input> | TypedContract<T, Input>,
@@ -248,7 +250,7 @@ async function* asked<T, Input, M extends object>(
         call.end();
         if (!isDone) {
           call.abort();
-          // A client that is stuck is not waited for.
+          // Not awaited, because the client may hang.
           stream.return().catch(() => {});
         }
       }
@@ -264,13 +266,13 @@ async function* asked<T, Input, M extends object>(
     watched?.end({ error });
     throw error;
   } finally {
-    // Who left the loop wants no result.
+    // The loop was left, so there is no result.
     watched?.end({});
     clock.end();
   }
 }
 
-/** What a stream has said, to be judged as it came. */
+/** The answer in a stream. */
 class Streamed {
   readonly #pieces: (string | Uint8Array)[] = [];
   #finish = "unknown";
@@ -297,7 +299,7 @@ class Streamed {
   }
 }
 
-/** The gate of calls that name none. One that could not be loaded is tried again. */
+/** The gate of calls without the option `gate`. If loading it fails, the next call tries again. */
 function common(): Promise<Gate> {
   shared ??= Gate.load().catch((error: unknown) => {
     shared = undefined;

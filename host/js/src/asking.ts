@@ -3,78 +3,79 @@ import type { Gate, Seen } from "./gate.js";
 import type { Judged, LocatedViolation, Usage } from "./report.js";
 import type { SchemaOptions } from "./schemas.js";
 
-/** One message of a conversation, as the clients of models take it. */
+/** One message of a conversation, in the form that clients of models take. */
 export interface Message {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
-/** What is asked for: a text; or a conversation, which ends with the user. */
+/** The question: a text, or a conversation whose last message is from the user. */
 export type Prompt<M = never> = string | readonly M[];
 
 /**
- * Why a model is asked no more: `accepted`; `refused`, it declined; `not_retryable`, another attempt cannot help;
- * `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
- * ones that the next would pass the limit on outputs.
+ * The reason why a model is not asked again: `accepted`; `refused`: the model declined; `not_retryable`: another
+ * attempt cannot help; `repeated`: two answers in a row had the same violations; `limit`: the contract allows no more
+ * attempts, or another one could exceed the limit on the size of outputs.
  */
 export type Stop = "accepted" | "refused" | "not_retryable" | "repeated" | "limit";
 
-/** What comes with a question. */
+/** Options of a question. */
 export interface AskOptions extends SchemaOptions, ClockOptions {
-  /** Where agents are registered, and whose limits apply. Default: one that all calls share. */
+  /** The gate in which agents are registered, and whose limits apply. Default: a gate that all calls share. */
   readonly gate?: Gate;
-  /** Lists that the contract's `allow` names. */
+  /** The lists that the contract's `allow` names. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
-  /** What the model saw, where the contract has `evidence`. */
+  /** The results that the model saw, if the contract has `evidence`. */
   readonly evidence?: readonly Seen[];
-  /** Told of each attempt once it is judged, for logs and metrics. What it throws ends the call. */
+  /** Called with each attempt after it is judged, for logs and metrics. An error that it throws ends the call. */
   readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
 }
 
-/** What comes with a question whose answers are streamed. */
+/** Options of a question whose answers are streamed. */
 export interface AskStreamOptions extends AskOptions {
   /**
-   * Stop reading an answer that can no longer become right, whatever comes (`deadEnd`), and abort its request: the model is asked again
-   * at once. Default: false.
+   * If true, the request of an answer that can no longer become valid (`deadEnd`) is aborted, and the model is asked
+   * again at once. Default: false.
    */
   readonly stopEarly?: boolean | undefined;
 }
 
-/** One answer of the model, and what was made of it. */
+/** One answer of the model and its verdict. */
 export interface Attempt {
-  /** What `callLlm` returned, with what else its client says: for one, how many tokens were used. */
+  /** The value that `callLlm` returned, with whatever else the client reports, such as the token usage. */
   readonly reply: unknown;
   /** The gate's report on this answer alone, without the schema's own checks. */
   readonly report: Judged;
-  /** What is wrong with this answer, as the gate says, and what the schema's own checks found with it. */
+  /** The violations in this answer that the gate and the schema's own checks found. */
   readonly violations: readonly LocatedViolation[];
-  /** What the model was told; empty where it is asked no more. */
+  /** The feedback for the model. Empty if the model is not asked again. */
   readonly feedback: string;
-  /** What it took to judge it. */
+  /** The resources that the verdict used. */
   readonly usage: Usage;
 }
 
 interface Result<M> {
-  /** What is wrong: as the gate says, and as the schema's own checks do. */
+  /** The violations that the gate and the schema's own checks found. */
   readonly violations: readonly LocatedViolation[];
-  /** What to tell the model. Empty where it is accepted. */
+  /** The feedback for the model. Empty if the answer is accepted. */
   readonly feedback: string;
-  /** Why it was asked no more. */
+  /** The reason why the model was not asked again. */
   readonly stop: Stop;
-  /** Every attempt, in order. */
+  /** All attempts, in order. */
   readonly attempts: readonly Attempt[];
-  /** What it took to judge them, in all. */
+  /** The resources that all verdicts used together. */
   readonly usage: Usage;
-  /** The conversation, with the last answer, to go on with. */
+  /** The conversation including the last answer, to be continued. */
   readonly messages: readonly (M | Message)[];
 }
 
 /**
- * What became of a question; `success` and `disposition` say which of four it is. A partial answer is no success: `data` is
- * there, and `report` says what is in quarantine and what changed. That the model declined is no failure.
+ * The result of a question. `success` and `disposition` say which of the four kinds it is. A partial answer is not a
+ * success: it has `data`, and `report` says what is in quarantine and what changed. A refusal by the model is not an
+ * error.
  */
 export type AskResult<T, M = never> = Result<M> & {
-  /** The report on all attempts together, with the verdict of the schema's own checks. */
+  /** The report on all attempts together, including the schema's own checks. */
   readonly report: Judged<T>;
 } & (
     | { readonly success: true; readonly disposition: "accepted"; readonly data: T }
@@ -89,9 +90,9 @@ export type AskResult<T, M = never> = Result<M> & {
       }
   );
 
-/** What a function that calls a model gets beside the conversation. */
+/** The second argument of a function that calls a model. */
 export interface CallContext {
-  /** Aborted when `signal` of the options is, or `timeoutMs` is over: hand it on to the client. */
+  /** Aborted when `signal` of the options is aborted or `timeoutMs` has passed. Pass it to the client. */
   readonly signal: AbortSignal;
   /** Which attempt this is, from 1. */
   readonly attempt: number;

@@ -3,8 +3,9 @@ import "./node.js";
 import { LoadError } from "./fault.js";
 import { addon } from "./platform.js";
 
-// Node puts the terminal in order before these signals end it. The command line catches them and passes each on to the handler
-// before it, and Node's sends the signal again, without end. To listen and to stop brings back the default.
+// Node's own handlers of these signals restore the terminal and raise the signal again. The command line also handles
+// them, and calls the previous handler, which would loop forever with Node's. Adding and removing a listener restores
+// the default handler.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   const nothing = () => {};
   process.on(signal, nothing).off(signal, nothing);
@@ -15,6 +16,6 @@ try {
 } catch (error) {
   if (!(error instanceof LoadError)) throw error;
   console.error(`seamgate: ${error.message}`);
-  // As for any other mistake in how it is called.
+  // The exit code for usage errors.
   process.exitCode = 2;
 }

@@ -7,7 +7,7 @@ import { webCryptography } from "./web-crypto.js";
 
 export * from "./index.js";
 
-/** What runs the sandbox of gates. */
+/** The engine that runs the sandbox of gates. */
 export const backend: Backend = "webassembly";
 
 let compiled: Promise<Component> | undefined;
@@ -20,7 +20,7 @@ use({
   addon: () => new LoadError("there is none outside of Node"),
   warn: () => {},
   worker(start) {
-    // Written so that bundlers see that this is a file, too.
+    // In the form that bundlers recognize as a file.
     const worker = new Worker(new URL("./worker-browser.js", import.meta.url), { type: "module" });
     worker.postMessage(start);
     return {
@@ -29,7 +29,7 @@ use({
         worker.onmessage = (event) => message(event.data);
         worker.onerror = (event) => ended(new Error(event.message ?? "its script cannot be loaded"));
       },
-      // A page does not end because nothing is left to do.
+      // Not needed: a page stays open even if there is nothing left to do.
       hold: () => {},
       end: () => worker.terminate(),
     };
@@ -46,7 +46,7 @@ async function compile(): Promise<Component> {
       if (!response.ok) {
         throw new Error(`the server answered ${response.status}`);
       }
-      // Not as it streams: that is refused where a server does not say that it is WebAssembly.
+      // Without streaming, which fails if the server does not send the media type of WebAssembly.
       return [name, await WebAssembly.compile(await response.arrayBuffer())] as const;
     } catch (error) {
       throw new LoadError(`cannot load ${url}: ${error instanceof Error ? error.message : error}`, { cause: error });

@@ -3,14 +3,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The major types of CBOR (RFC 8949, section 3.1) that are read. */
 const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6 } as const;
 
-/** The bytes are not what was asked for, or not in their one encoding. */
+/** The bytes have another type or value than expected, or are not in the deterministic encoding. */
 export class CborError extends Error {
   override readonly name = "CborError";
 }
 
 /**
- * Reads deterministic CBOR (RFC 8949, section 4.2) of a known shape: the caller says what comes next. Lengths are definite, every head is
- * the shortest, and no length is trusted before its bytes are there.
+ * Reads deterministic CBOR (RFC 8949, section 4.2) of a known shape: the caller says what comes next. Lengths are
+ * definite, every head is the shortest possible, and a length is checked against the remaining bytes.
  */
 export class CborReader {
   readonly #bytes: Uint8Array;
@@ -42,29 +42,29 @@ export class CborReader {
       : this.text();
   }
 
-  /** Reads the head of an array. Returns the number of its items, which is no more than there are bytes left. */
+  /** Reads the head of an array. Returns the number of its items, which never exceeds the number of remaining bytes. */
   array(): number {
     const length = this.#head(MAJOR.array);
     if (length > this.#bytes.length - this.#at) throw new CborError("an array has more items than there are bytes");
     return length;
   }
 
-  /** Reads an integer that must have this value, which is from -24 to 23. */
+  /** Reads an integer that must equal this value, from -24 to 23. */
   integer(value: number): void {
     this.#expect(value < 0 ? MAJOR.negative : MAJOR.unsigned, value < 0 ? -1 - value : value);
   }
 
-  /** Reads a text that must be this one. */
+  /** Reads a text that must equal this one. */
   name(text: string): void {
     if (this.text() !== text) throw new CborError(`expected ${text}`);
   }
 
-  /** Reads the head of an array of so many items. */
+  /** Reads the head of an array that must have this many items. */
   items(length: number): void {
     this.#expect(MAJOR.array, length);
   }
 
-  /** Reads the head of a map of so many members. */
+  /** Reads the head of a map that must have this many members. */
   members(length: number): void {
     this.#expect(MAJOR.map, length);
   }
@@ -74,7 +74,7 @@ export class CborReader {
     this.#expect(MAJOR.tag, number);
   }
 
-  /** Says that nothing more comes. */
+  /** Checks that all bytes are read. */
   end(): void {
     if (this.#at !== this.#bytes.length) throw new CborError("there are bytes after the end");
   }
@@ -91,7 +91,7 @@ export class CborReader {
     if (short < 24) return short;
     const more = this.#take(2 ** (short - 24));
     const value = more.reduce((sum, byte) => sum * 256 + byte, 0);
-    // A shorter head would hold it; or it is larger than any length, and its digits are lost.
+    // A shorter head could hold the value, or the value is too large for an exact number.
     const least = [24, 2 ** 8, 2 ** 16, 2 ** 32][short - 24] as number;
     if (value < least || value > Number.MAX_SAFE_INTEGER) throw new CborError(`another encoding at byte ${this.#at}`);
     return value;

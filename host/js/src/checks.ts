@@ -5,39 +5,39 @@ import { type Found, placeOf, type Read, read, type StandardSchema } from "./sta
 import { cutAt, memberOf, valueEnd } from "./text.js";
 import type { Quarantined, ReportDocument, Violation } from "./types.js";
 
-/** The checks that a schema of a library makes itself, beside its JSON Schema. */
+/** The checks that a library's schema runs itself, in addition to its JSON Schema. */
 export interface Checks<T = unknown> {
   readonly schema: StandardSchema<T>;
   /** The contract's `items`. */
   readonly items: ContractPolicy["items"];
 }
 
-/** As many bytes as are shown of an item, and of a rejected output; the gate shows as many. */
+/** The most bytes that are shown of an item or of a rejected output: the same limit as in the gate. */
 const MAX_SNIPPET = 220;
 const MAX_RAW = 4096;
 
-/** As many violations as a report lists for one item. */
+/** The most violations that a report lists for one item. */
 const MAX_ITEM_VIOLATIONS = 10;
 
 /**
- * Runs a schema's own checks on the document that the gate accepted, and returns the report that has their verdict, too: an item that
- * fails goes into quarantine, as one that fails the JSON Schema does; anything else rejects the document. `data` is then what the schema
- * makes of the document. A report without a document is returned as it is.
+ * Runs a schema's own checks on the document that the gate accepted, and returns a report that includes their findings:
+ * an item that fails goes into quarantine, like one that fails the JSON Schema; any other failure rejects the document.
+ * `data` is then the schema's output value. A report without a document is returned unchanged.
  *
- * An error that a check throws passes through: it is a mistake in the check, and not in the document.
+ * An error that a check throws propagates, because it is a bug in the check, not a fault of the document.
  */
 export function withChecks<T>(report: Judged, checks: Checks<T>): Judged<T> | Promise<Judged<T>> {
   const json = report.outputJson;
   return json === null ? (report as Judged<T>) : new Checking(report, json, checks).next();
 }
 
-/** The same for a caller who cannot wait. @throws {TypeError} A check is asynchronous. */
+/** The same, synchronously. @throws {TypeError} A check is asynchronous. */
 export function withChecksNow<T>(report: Judged, checks: Checks<T>): Judged<T> {
   const checked = withChecks(report, checks);
   if (checked instanceof Promise) {
-    // Nobody waits for it: that it fails is not an error of its own.
+    // The promise is dropped, so its rejection must not be reported as unhandled.
     checked.catch(() => {});
-    // Zod gives a promise also where a check throws: called in its own way, it throws that.
+    // Zod returns a promise even if a check throws. Its own method throws the error instead.
     const { safeParse } = checks.schema as { safeParse?: (document: unknown) => unknown };
     try {
       safeParse?.call(checks.schema, report.output);
@@ -49,12 +49,12 @@ export function withChecksNow<T>(report: Judged, checks: Checks<T>): Judged<T> {
   return checked;
 }
 
-/** What checks make of one document, from which the items that fail are taken. */
+/** Runs checks on one document, and removes the items that fail. */
 class Checking<T> {
   readonly #report: Judged;
   readonly #checks: Checks<T>;
   readonly #steps: readonly (string | number)[] | undefined;
-  /** The document without its items, as text before and after them, and the items with their numbers. */
+  /** The text of the document before and after its items, and the items with their indices. */
   readonly #text: { readonly before: string; readonly after: string } | undefined;
   #items: { readonly number: number; readonly text: string }[] = [];
   readonly #quarantined: Quarantined[] = [];
@@ -73,7 +73,7 @@ class Checking<T> {
     const out = new Set(report.quarantined.map(({ index }) => index));
     let number = 0;
     for (const text of elements(json, array.start)) {
-      // Those that are left have the numbers that those in quarantine do not have.
+      // The remaining items have the indices that are not in quarantine.
       while (out.has(number)) number += 1;
       this.#items.push({ number, text });
       number += 1;
@@ -108,7 +108,7 @@ class Checking<T> {
     return this.next();
   }
 
-  /** The place, among the items that are left, of the item that a path leads into. */
+  /** Returns the position, among the remaining items, of the item that a path leads into. */
   #itemOf(path: readonly PropertyKey[]): number | undefined {
     const steps = this.#steps;
     if (
@@ -122,7 +122,7 @@ class Checking<T> {
     return Number.isInteger(at) && at >= 0 && at < this.#items.length ? at : undefined;
   }
 
-  /** A violation with the number that its item has in the output. */
+  /** Returns a violation with the index that its item has in the output. */
   #renumbered({ violation, steps }: Found): Violation {
     const at = this.#itemOf(steps);
     const item = at === undefined ? undefined : this.#items[at];
@@ -149,7 +149,7 @@ class Checking<T> {
     };
   }
 
-  /** All items in quarantine, in their order. */
+  /** Returns all items in quarantine, in order. */
   #all(): Quarantined[] {
     return [...this.#report.quarantined, ...this.#quarantined].sort((a, b) => a.index - b.index);
   }
@@ -205,14 +205,14 @@ class Checking<T> {
   }
 }
 
-/** The JSON text of a report with other members and another document, whose numbers keep their digits. */
+/** Returns the JSON text of a report with changed members and another document, whose numbers keep their digits. */
 function written(report: Judged, changed: Partial<ReportDocument>, output: string): string {
   const members = Object.entries({ ...report.toJSON(), ...changed });
   const texts = members.map(([name, value]) => `"${name}":${name === "output" ? output : JSON.stringify(value)}`);
   return `{${texts.join()}}`;
 }
 
-/** The names and indices of a path that ends in `[*]`, which the gate has read before. */
+/** Returns the names and indices in a path that ends in `[*]`. The gate has validated the path. */
 function stepsOf(path: string): (string | number)[] {
   const selector = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/gy;
   selector.lastIndex = 1;
@@ -221,13 +221,13 @@ function stepsOf(path: string): (string | number)[] {
   );
 }
 
-/** A name of such a path, without its escapes: those of JSON, and the one of the quote. */
+/** Decodes the escapes in a name of such a path: those of JSON, and the escaped quote. */
 function unescaped(name: string): string {
   const json = name.replace(/\\(.)|"/gs, (all, escaped) => (escaped === "'" ? "'" : all === '"' ? '\\"' : all));
   return JSON.parse(`"${json}"`);
 }
 
-/** Where the array stands to which steps lead. */
+/** Returns the position of the array that the steps lead to. */
 function spanOf(json: string, steps: readonly (string | number)[]): { start: number; end: number } | undefined {
   let start = 0;
   for (const step of steps) {
@@ -240,7 +240,7 @@ function spanOf(json: string, steps: readonly (string | number)[]): { start: num
   return json[start] === "[" ? { start, end: valueEnd(json, start) } : undefined;
 }
 
-/** The texts of the items of an array. */
+/** Yields the texts of the items of an array. */
 function* elements(json: string, start: number): Iterable<string> {
   for (let at = start + 1; json[at] !== "]"; ) {
     const end = valueEnd(json, at);

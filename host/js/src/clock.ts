@@ -2,15 +2,15 @@ import { SeamgateFault } from "./fault.js";
 import { kindOf } from "./plain.js";
 import { checkDeadline } from "./platform.js";
 
-/** What may end a call before it is done. */
+/** Options that can end a call early. */
 export interface ClockOptions {
-  /** Ends the call: it then throws the signal's reason. */
+  /** Ends the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Ends the call after so many milliseconds, in the fault `timeout`. Default: it may take any time. */
+  /** Ends the call after this many milliseconds with the fault `timeout`. Default: no limit. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** The time that a call with everything in it has, and a signal for what it calls. */
+/** The time limit of a whole call, and an abort signal for the functions that it calls. */
 export class Clock {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
@@ -37,7 +37,7 @@ export class Clock {
     return this.#controller.signal;
   }
 
-  /** Wait for something, until the time is over. What it does after that is nobody's. */
+  /** Waits for a result until the time limit expires. A later result is ignored. */
   during<T>(work: () => T | PromiseLike<T>): Promise<T> {
     const { signal } = this;
     return new Promise<T>((resolve, reject) => {
@@ -48,17 +48,17 @@ export class Clock {
       }
       signal.addEventListener("abort", over);
       const done = () => signal.removeEventListener("abort", over);
-      // What `work` throws at once rejects, too.
+      // Converts an error that `work` throws synchronously to a rejection.
       (async () => work())().then(resolve, reject).finally(done);
     });
   }
 
-  /** Abort its signal: what was begun is no longer needed. */
+  /** Aborts the signal, because the result is no longer needed. */
   abort(): void {
     this.#controller.abort();
   }
 
-  /** Let go of the timer and of the outer signal. */
+  /** Clears the timer, and detaches from the outer signal. */
   end(): void {
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#abort);

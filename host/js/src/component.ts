@@ -3,10 +3,10 @@ import { MEMORY } from "./defaults.js";
 import { LoadError, SeamgateFault } from "./fault.js";
 
 /**
- * The component as its compiled core modules, each a `WebAssembly.Module`, by the names of their files. It can be
- * shared with workers: a module is compiled once.
+ * The component as its compiled core modules, each a `WebAssembly.Module`, by file name. It can be shared with workers,
+ * so that each module is compiled only once.
  */
-// Not every program has types for WebAssembly: those of Node alone have none.
+// Typed as `object`, because some programs have no types for WebAssembly, such as those with only the types of Node.
 export type Component = Readonly<Record<string, object>>;
 
 /** An instance that has not trapped. */
@@ -15,9 +15,9 @@ export class Live {
   readonly #fuel: WebAssembly.Global<"i64">;
   readonly #refused: WebAssembly.Global<"i32">;
   readonly #memory: WebAssembly.Memory;
-  /** The contracts and profiles that it was given, by their keys. */
+  /** The keys of the contracts and profiles that are registered in it. */
   readonly given = new Set<string>();
-  /** Its memory with those in it, before any output, and what it took to give it those. */
+  /** A snapshot of its memory with those registered, before any output, and the fuel that registering them used. */
   #before: Uint8Array | undefined;
   #spent = 0n;
 
@@ -34,7 +34,7 @@ export class Live {
       {},
       (module, imports) => {
         const instance = started(module, imports);
-        // The guest's own module counts what it does; the others only lead to it.
+        // Only the guest's own module counts fuel. The others only forward calls to it.
         if ("fuel" in instance.exports) {
           metered = instance.exports;
         }
@@ -53,23 +53,23 @@ export class Live {
     this.#memory = metered.memory as WebAssembly.Memory;
   }
 
-  /** Fill up. */
+  /** Sets the fuel. */
   set fuel(fuel: bigint) {
     this.#fuel.value = fuel;
     this.#refused.value = 0;
   }
 
-  /** What is left. */
+  /** The remaining fuel. */
   get fuel(): bigint {
     return this.#fuel.value;
   }
 
-  /** Memory only grows: what there is now is the most there was. */
+  /** The peak memory, which equals the current memory because memory never shrinks. */
   get memory(): number {
     return this.#memory.buffer.byteLength;
   }
 
-  /** Keep its memory as it is now, for {@link Live.renew}, and that it took so much fuel to get there; once. */
+  /** Takes a snapshot of the memory for {@link Live.renew}, with the fuel that was used to get there. Called once. */
   keep(spent: bigint): void {
     if (this.#before === undefined) {
       this.#before = new Uint8Array(this.#memory.buffer).slice();
@@ -77,16 +77,16 @@ export class Live {
     }
   }
 
-  /** The fuel it took to give it its contracts and profiles. */
+  /** The fuel that registering its contracts and profiles used. */
   get spent(): bigint {
     return this.#spent;
   }
 
   /**
-   * Make it what it was when {@link Live.keep} was called, every byte of it; whether that could be done.
+   * Restores every byte to the snapshot of {@link Live.keep}. Returns whether that was possible.
    *
-   * All that a call changes is the memory: `xtask/component/src/meter.rs` sees to it that there is nothing else that could outlast
-   * one. Where the memory has grown it cannot be made smaller, so such an instance is not used again.
+   * A call changes nothing but the memory: `xtask/component/src/meter.rs` ensures that no other state outlives a call.
+   * If the memory has grown, it cannot shrink, so the instance is not used again.
    */
   renew(): boolean {
     const memory = new Uint8Array(this.#memory.buffer);
@@ -97,12 +97,12 @@ export class Live {
     return true;
   }
 
-  /** Answer one request that is JSON text. Whatever this throws ends the instance: {@link Live.fault} says why. */
+  /** Answers one request that is JSON text. Any error ends the instance; {@link Live.fault} converts it. */
   call(request: string): string {
     return this.#wire.call(request);
   }
 
-  /** Why a call ended without an answer. `usedBy` says what the call was doing. */
+  /** Returns the fault for a call that ended without an answer. `usedBy` says what the call was doing. */
   fault(error: unknown, limit: bigint, usedBy: "compiling" | "the verdict"): SeamgateFault {
     const message = error instanceof Error ? error.message : String(error);
     if (isStackOverflow(error)) {
@@ -137,7 +137,7 @@ function started(module: WebAssembly.Module, imports?: WebAssembly.Imports): Web
   try {
     return new WebAssembly.Instance(module, imports);
   } catch (error) {
-    // The engine has no memory for another one.
+    // The engine has no memory for another instance.
     throw error instanceof RangeError ? outOfMemory(error) : error;
   }
 }
@@ -147,7 +147,10 @@ function isStackOverflow(error: unknown): boolean {
   return error instanceof Error && /call stack size exceeded|too much recursion/i.test(error.message);
 }
 
-/** Whether something is a compiled module, also of another realm, as servers give it that run code in contexts of its own. */
+/**
+ * Returns whether a value is a compiled module, even of another realm, as on servers that run code in separate
+ * contexts.
+ */
 function isModule(value: unknown): value is WebAssembly.Module {
   return Object.prototype.toString.call(value) === "[object WebAssembly.Module]";
 }

@@ -9,48 +9,48 @@ import type { FaultCode } from "./types.js";
 /** A contract as an object. */
 export interface ContractDocument extends ContractPolicy {
   /**
-   * What the document must be. With a schema of a library, the gate judges by its JSON Schema, and the schema's own checks run on what
-   * the gate accepts.
+   * The schema of the document. If it is a library's schema, the gate judges by its JSON Schema, and the schema's own
+   * checks run on the documents that the gate accepts.
    */
   readonly schema?: JsonSchema | StandardSchema | undefined;
-  /** A JSON Type Definition (RFC 8927), in place of `schema`. */
+  /** A JSON Type Definition (RFC 8927), instead of `schema`. */
   readonly jtd?: Readonly<Record<string, unknown>> | undefined;
-  /** A schema of a library is no contract: it stands in `schema`. */
+  /** A library's schema is not a contract. It belongs in `schema`. */
   readonly "~standard"?: never;
 }
 
-/** A contract whose schema is one of a library, and says the type of the data. */
+/** A contract whose schema comes from a library and determines the type of the data. */
 export interface TypedContract<T, Input = unknown> extends ContractPolicy {
   readonly schema: StandardSchema<T, Input>;
 }
 
 /**
- * What one agent's output must be: one whole JSON document (`schemas/contract.schema.json`), as JSON text or as the
- * object that it says. Text keeps the digits of its numbers.
+ * A contract, which says what the output of one agent must be: one self-contained JSON document
+ * (`schemas/contract.schema.json`), as JSON text or as an object. Text keeps the digits of numbers.
  */
 export type Contract = string | ContractDocument;
 
 /**
- * What one agent may do: one whole JSON document (`schemas/profile.schema.json`), as JSON text or as the object that it
- * says. The definitions of its tools are inside, with their schemas as JSON.
+ * A profile, which says what one agent may do: one self-contained JSON document (`schemas/profile.schema.json`), as
+ * JSON text or as an object. It includes the definitions of its tools, with their schemas as JSON.
  */
 export type Profile = string | Readonly<Record<string, unknown>>;
 
-/** The longest contract or profile that the component takes, in bytes. White space in it does not come that far. */
+/** The most bytes of a contract or profile that the component accepts, not counting white space. */
 const MOST = 8 * 1024 * 1024;
 
-/** A contract as the gate takes it. */
+/** A contract in the form that the gate uses. */
 export interface TakenContract {
-  /** JSON text that can stand in a request. */
+  /** JSON text that can be embedded in a request. */
   readonly text: string;
-  /** The checks that no JSON text holds. */
+  /** The checks that cannot be expressed as JSON. */
   readonly checks: Checks | undefined;
 }
 
 /**
- * Reads a contract that a caller passed: the one place that decides what is one.
+ * Reads a contract that a caller passed. All callers use this function to decide whether a value is a contract.
  *
- * @throws {TypeError} It holds something else than JSON and, as `schema`, a schema of a library.
+ * @throws {TypeError} It holds a value that is neither JSON nor, as `schema`, a library's schema.
  * @throws {SeamgateFault} `bad_contract`.
  */
 export function takeContract(contract: unknown, argument = "contract"): TakenContract {
@@ -67,21 +67,21 @@ export function takeContract(contract: unknown, argument = "contract"): TakenCon
   if (!isStandard(schema)) {
     return { text: bounded("contract", contract, "bad_contract"), checks: undefined };
   }
-  // What libraries write of themselves may look around in patterns: those have a step limit.
+  // Patterns that libraries generate may use lookaround, so they run in the engine with a step limit.
   const members = asPlainJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
   const text = bounded("contract", `{${members},"schema":${inJson(schema)}}`, "bad_contract");
   return { text, checks: { schema, items: policy.items } };
 }
 
-/** What an output is judged by: the contract of an agent, or one that comes with it. */
+/** The contract that an output is judged by: that of an agent, or one that is passed with the output. */
 export interface Subject {
-  /** Empty where a contract comes with the output. */
+  /** Empty if a contract is passed with the output. */
   readonly agent: string;
   readonly contract: string | undefined;
   readonly checks: Checks | undefined;
 }
 
-/** Reads the name of an agent, or a contract: a name has no brackets. */
+/** Reads the name of an agent, or a contract. A name has no braces. */
 export function takeSubject(agentOrContract: unknown, argument = "agentOrContract"): Subject {
   if (typeof agentOrContract === "string" && !agentOrContract.trimStart().startsWith("{")) {
     return { agent: agentOrContract, contract: undefined, checks: undefined };
@@ -90,15 +90,15 @@ export function takeSubject(agentOrContract: unknown, argument = "agentOrContrac
   return { agent: "", contract: text, checks };
 }
 
-/** A contract as JSON text that can stand in a request. */
+/** Returns a contract as JSON text that can be embedded in a request. */
 export function asContract(contract: Contract): string {
   return takeContract(contract).text;
 }
 
 /**
- * The name of an agent.
+ * Returns the name of an agent.
  *
- * @throws {TypeError} It is no string.
+ * @throws {TypeError} It is not a string.
  */
 export function asAgent(agent: string): string {
   if (typeof agent !== "string") {
@@ -107,7 +107,7 @@ export function asAgent(agent: string): string {
   return agent;
 }
 
-/** The same for a profile. */
+/** Returns a profile as JSON text that can be embedded in a request. */
 export function asProfile(profile: Profile): string {
   return bounded("profile", profile, "bad_profile");
 }
@@ -122,10 +122,10 @@ function bounded(what: string, document: unknown, code: FaultCode): string {
 }
 
 /**
- * A document as JSON text that can stand in a request, where JSON text would lose nothing of it.
+ * Returns a document as JSON text that can be embedded in a request, if JSON can represent it without loss.
  *
- * @param isSchema - Whether it is a schema as a whole.
- * @throws {TypeError} It holds something else than JSON.
+ * @param isSchema - True if the whole document is a schema.
+ * @throws {TypeError} It holds a value that is not JSON.
  */
 export function asPlainJson(what: string, document: unknown, code: FaultCode, isSchema = false): string {
   if (typeof document === "string") {
@@ -135,19 +135,19 @@ export function asPlainJson(what: string, document: unknown, code: FaultCode, is
     return plainJson(what, document, isSchema);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // A cycle; or it nests deeper than the stack.
+    // It has a cycle, or is nested too deeply for the stack.
     const isOurs = error.message.startsWith(`${what}: $`);
     throw new SeamgateFault(code, isOurs ? error.message : `${what}: $ nests too deep`, {}, { cause: error });
   }
 }
 
-/** A document as JSON text that can stand in a request. */
+/** Returns a document as JSON text that can be embedded in a request. */
 export function asJson(what: string, document: string | object, code: FaultCode): string {
   try {
     if (typeof document !== "string") {
       return JSON.stringify(document);
     }
-    // Else it could end what it stands in, and go on with it.
+    // Otherwise invalid text could close the enclosing object and add members to it.
     JSON.parse(document);
     return document;
   } catch (error) {
@@ -162,7 +162,7 @@ export function asJson(what: string, document: string | object, code: FaultCode)
   }
 }
 
-/** A contract or profile that stands in a request is read with it: what is wrong with its JSON is told of it again. */
+/** Converts a fault about a request to one about the contract or profile in it, if the JSON of that is invalid. */
 export function ofDocument(fault: SeamgateFault): SeamgateFault {
   const [first, ...more] = fault.detail.violations ?? [];
   const what = first && /^\/(contract|profile)(\/|$)/.exec(first.pointer)?.[1];
@@ -174,7 +174,7 @@ export function ofDocument(fault: SeamgateFault): SeamgateFault {
     ...violation,
     path: path(violation.path),
     pointer: violation.pointer.replace(`/${what}`, ""),
-    // Offsets into a request that the caller has not seen.
+    // The offsets refer to the request, which the caller has not seen.
     span: null,
   }));
   const detail: FaultDetail = { ...fault.detail, violations };

@@ -6,31 +6,31 @@ export interface ProfileInfo {
   /** The agent that it is for. */
   readonly agent: string;
   readonly version: string;
-  /** Its digest: `sha256:` and 64 hexadecimal digits. */
+  /** The profile's digest: `sha256:` and 64 hexadecimal digits. */
   readonly profile: string;
-  /** The full names of its tools, in its order. */
+  /** The full names of its tools, in the profile's order. */
   readonly tools: readonly string[];
   /** The lists that its scopes name, in ascending order. */
   readonly lists: readonly string[];
-  /** The tools that are disabled because their pinned definition is invalid: what is wrong with it, and where. */
+  /** The tools that are disabled because their pinned definition is invalid, with what is wrong and where. */
   readonly disabled: readonly { readonly tool: string; readonly message: string }[];
 }
 
-/** What the model asked for (`schemas/call.schema.json`). It is a wish: `permit` decides. */
+/** A call that the model asks for (`schemas/call.schema.json`). The profile decides whether it may run. */
 export interface Call {
-  /** The caller's own name for this call, another one for each call. The ids of models may repeat. */
+  /** The caller's own name for this call, unique for each call. Ids that models choose may repeat. */
   readonly key: string;
-  /** Where the tool runs. May be missing where one tool has this name. */
+  /** The server that runs the tool. May be omitted if only one tool has this name. */
   readonly server?: string;
   readonly tool: string;
-  /** An object, of which the text without optional white space is sent; or text, which is sent as it is. */
+  /** An object, which is sent as JSON text without optional white space; or text, which is sent unchanged. */
   readonly arguments: string | Readonly<Record<string, unknown>>;
 }
 
 /**
- * What a tool returned (`schemas/result.schema.json`). `status` is `error` where the tool says that it failed. `head` and
- * `tail` stand for a text that is too large to be handed on; `length` is in bytes. `returned` is a whole result of the Model
- * Context Protocol, which says itself whether the tool failed.
+ * A tool's result (`schemas/result.schema.json`). `status` is `error` if the tool reports a failure. `head` and `tail`
+ * are the beginning and the end of a text that is too large to pass in whole; `length` is its length in bytes.
+ * `returned` is a whole result of the Model Context Protocol, which itself says whether the tool failed.
  */
 export type ToolResult = { readonly status?: "ok" | "error" } & (
   | { readonly result: unknown }
@@ -39,52 +39,52 @@ export type ToolResult = { readonly status?: "ok" | "error" } & (
   | { readonly head: string; readonly tail: string; readonly length: number; readonly digest: string }
 );
 
-/** What a decision about one call depends on (`schemas/facts.schema.json`). A {@link Loop} keeps them. */
+/** The facts that a decision about one call depends on (`schemas/facts.schema.json`). A {@link Loop} keeps them. */
 export interface Facts {
   /** The run's id. */
   readonly run: string;
-  /** For whom the agent works. */
+  /** The person or system that the agent works for. */
   readonly principal: string;
-  /** Now, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly at: number;
-  /** A secret of the run, random, of at least 16 characters. The marks around data from outside are made from it. */
+  /** A random secret of the run, of at least 16 characters. The markers around untrusted data are derived from it. */
   readonly nonce?: string;
   /** One of the profile's modes. A profile with modes needs it. */
   readonly mode?: string;
-  /** The task, as the profile's schema has it. */
+  /** The task, which must match the profile's schema for tasks. */
   readonly task?: unknown;
-  /** Values by the names that the profile's `context` has. */
+  /** Values for the names in the profile's `context`. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Lists that `scope` names. */
+  /** The lists that `scope` names. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
-  /** The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's. */
+  /** The tools that exist and are unchanged, as NAME or SERVER/NAME. Default: all tools of the profile. */
   readonly surface?: readonly string[];
   /**
-   * How tools are run: by SERVER/ for all tools of a server, and by SERVER/TOOL for one. A person reads it before
-   * approving, and an approval is for this program only.
+   * The programs that run tools: the key SERVER/ covers all tools of a server, and SERVER/TOOL one tool. A person reads
+   * the program before approving a call, and the approval is valid for this program only.
    */
   readonly programs?: Readonly<Record<string, string>>;
-  /** The bounds of a child, as the parent's action `delegate` has them. */
+  /** The bounds of a child run, from the parent's action `delegate`. */
   readonly parent?: object;
-  /** What is known of the data that the model has read. */
+  /** The labels of the data that the model has read. */
   readonly labels?: readonly string[];
-  /** The use of budgets. */
+  /** The usage of each budget. */
   readonly used?: Used;
-  /** What a person was asked. */
+  /** The questions that people were asked. */
   readonly asks?: readonly Asked[];
-  /** What persons decided. The host writes them, never the model. */
+  /** The decisions of people. The host writes them, never the model. */
   readonly approvals?: readonly Decided[];
-  /** Approvals that persons gave for further calls of the run. */
+  /** Approvals that people gave for further calls of the run. */
   readonly remembered?: readonly Remembered[];
-  /** What people said in this run, by which `origins` are proven. The host writes it, never the model. */
+  /** The words of people in this run, which prove `origins`. The host writes them, never the model. */
   readonly said?: readonly string[];
-  /** Values that results had at the paths that `origins` name. */
+  /** The values that results had at the paths that `origins` names. */
   readonly observed?: readonly Observed[];
-  /** The labels of data in stores that the profile's tools name. Keep them for the next run. */
+  /** The labels of data in the stores that the profile's tools name. Keep them for the next run. */
   readonly stores?: readonly Stored[];
 }
 
-/** Values of one result, as the facts have them: by their paths, a string or the text of a number at a JSON Pointer. */
+/** Values of one result in the facts, by path: strings, or the texts of numbers, by JSON Pointer. */
 export interface Observed {
   readonly tool: string;
   readonly call: string;
@@ -93,7 +93,7 @@ export interface Observed {
   >;
 }
 
-/** An approval for further calls of a run: those whose action is the same but for the arguments named in `any`. */
+/** An approval for further calls of a run, namely those that differ only in the arguments named in `any`. */
 export interface Remembered {
   readonly digest: string;
   readonly any: readonly string[];
@@ -106,7 +106,7 @@ export interface Remembered {
   readonly why: readonly string[];
 }
 
-/** The use of budgets; `calls` says how often each call was permitted, by a digest of the call. */
+/** The usage of each budget. `calls` counts how often each call was permitted, by a digest of the call. */
 export interface Used {
   readonly tool_calls?: number;
   readonly tokens?: number;
@@ -114,7 +114,7 @@ export interface Used {
   readonly calls?: Readonly<Record<string, number>>;
 }
 
-/** An ask, as the facts have it. */
+/** A question to a person, in the facts. */
 export interface Asked {
   readonly key: string;
   readonly digest: string;
@@ -122,7 +122,7 @@ export interface Asked {
   readonly expires: number;
 }
 
-/** What a person decided, as the facts have it. */
+/** A decision of a person, in the facts. */
 export interface Decided {
   readonly key: string;
   readonly digest: string;
@@ -134,36 +134,36 @@ export interface Decided {
 
 /** A tool that the model may see. */
 export interface SurfaceTool {
-  /** Where the tool runs. None for the host's own. */
+  /** The server that runs the tool. Undefined for the host's own tools. */
   readonly server?: string;
   readonly tool: string;
   readonly effect: "read" | "idempotent" | "effectful";
-  /** `approval`: a person decides about each call. */
+  /** `approval` if a person decides about each call. */
   readonly permit: "allow" | "approval";
-  /** What the model may read of the definition: each text is cleaned. */
+  /** The part of the definition that the model may read, with each text sanitized. */
   readonly definition?: Readonly<Record<string, unknown>>;
 }
 
-/** A tool that the model may not see, and by what code of `schemas/surface.schema.json`. */
+/** A tool that the model may not see. Its `code` is one of `schemas/surface.schema.json`. */
 export interface HiddenTool {
   readonly server?: string;
   readonly tool: string;
   readonly code: "absent" | "changed" | "unknown" | "mode" | "permit" | "deny" | "parent" | "invalid_definition";
-  /** What is wrong with its definition, and where. */
+  /** What is wrong with the tool's definition, and where. */
   readonly message?: string;
 }
 
-/** The tools that the model may see now, and those that it may not. */
+/** The tools that the model may see now, and the hidden ones. */
 export interface Surface {
   readonly tools: readonly SurfaceTool[];
   readonly hidden: readonly HiddenTool[];
-  /** The members of the facts that changed: `surface`. A {@link Loop} puts it in its place. */
+  /** The members of the facts that changed: `surface`. A {@link Loop} applies the change itself. */
   readonly facts: Partial<Facts>;
   /** The surface as JSON text, the same bytes as in every other runtime. Not enumerable. */
   readonly json: string;
 }
 
-/** @internal A decision, an observation or a surface of its JSON text. */
+/** @internal Reads a decision, an observation or a surface from its JSON text. */
 export function ofText<T>(json: string): T {
   const made = JSON.parse(json);
   if (typeof made.permit === "string") {
@@ -172,31 +172,31 @@ export function ofText<T>(json: string): T {
   return Object.defineProperty(made, "json", { value: json });
 }
 
-/** Who is shown a line of a journal. */
+/** The audience that a line of a journal is shown to. */
 export type Audience = "model" | "ui" | "user" | "audit" | "eval";
 
-/** What one event of a run led to (`schemas/step.schema.json`). */
+/** The result of applying one event to a run (`schemas/step.schema.json`). */
 export interface Step {
-  /** How many events the run has had. */
+  /** The number of events that the run has had. */
   readonly step?: number;
-  /** The new state as JSON text: give it to the next `advance`, unchanged. */
+  /** The new state as JSON text. Pass it to the next `advance`, unchanged. */
   readonly state?: string;
-  /** What was decided. */
+  /** The decisions of this step. */
   readonly records: readonly RunRecord[];
-  /** What the host must do next. */
+  /** The actions that the host must take next. */
   readonly actions: readonly Action[];
-  /** When something lapses, in milliseconds since 1970: send a `tick` then. */
+  /** The time of the next timeout, in milliseconds since 1970. Send a `tick` then. */
   readonly wakeAt?: number;
   /**
-   * Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event again, with
-   * `artifacts`.
+   * Digests of artifacts that the step needs. If there are any, all other members are empty: send the same event again,
+   * with `artifacts`.
    */
   readonly need?: readonly string[];
   /** The step as JSON text, the same bytes as in every other runtime. */
   readonly json: string;
 }
 
-/** @internal A step of its JSON text. Numbers in the state keep their digits: it stays text. */
+/** @internal Reads a step from its JSON text. The state stays text, so its numbers keep their digits. */
 export function stepOfText(json: string): Step {
   const { state: _, wake_at: wakeAt, ...step } = JSON.parse(json);
   const whole = { records: [], actions: [], ...step, ...(wakeAt !== undefined && { wakeAt }) };

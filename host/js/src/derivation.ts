@@ -5,10 +5,10 @@ import { Chain, type Digest, measured, Order } from "./journal-lines.js";
 import { type Limits, smallEnough } from "./limits.js";
 import { integerOf, itemsOf, namedMembers, stringOf } from "./slices.js";
 
-/** The newest format of journals that is read. */
+/** The newest supported format of journals. */
 const VERSION = 2n;
 
-/** Why a step is not derived: the line that differs, or what keeps the event from being taken. */
+/** Why a step cannot be derived: the line that differs, or the reason why the event is rejected. */
 export type NotDerived =
   | { readonly line: number; readonly recorded: string; readonly derived: string }
   | { readonly detail: string };
@@ -22,7 +22,7 @@ interface Step {
   readonly actions: readonly string[];
 }
 
-/** The event cannot be taken. */
+/** The event is rejected. */
 class Underivable extends Error {}
 
 /** Derives the steps of a run again, from its first line and the lines of one step after the other. */
@@ -53,8 +53,8 @@ export class Derivation {
   }
 
   /**
-   * Begins with the first line of a run. Undefined if this version does not read it. The judge is used for every step: what one of them
-   * could do to it, it could do to the next one by its state, too.
+   * Begins with the first line of a run. Returns undefined if this version does not support its format. The same judge
+   * is used for every step: a step that could corrupt it could equally corrupt the next step through its state.
    */
   static begin(
     judge: Judge,
@@ -72,7 +72,7 @@ export class Derivation {
     return new Derivation(judge, limits, agent, digest, artifacts, chain);
   }
 
-  /** Derives the next step from its first line, and compares all its lines. Undefined if they are the same. */
+  /** Derives the next step from its first line, and compares all its lines. Returns undefined if they are equal. */
   step(lines: readonly string[]): NotDerived | undefined {
     try {
       return this.#derive(lines);
@@ -122,7 +122,7 @@ export class Derivation {
       for (const digest of answer.need) {
         if (!given.has(digest)) given.set(digest, this.#artifacts.get(digest));
       }
-      // Each round brings another artifact, or the component would go on for ever.
+      // Each round must add an artifact. Otherwise the component could loop forever.
       if (given.size === had) throw new SeamgateFault("trap", "invalid step: it needs artifacts that it has");
     }
   }
@@ -150,7 +150,7 @@ function answered(answer: string): Step | { readonly need: readonly string[] } {
 }
 
 function ofFault({ code, message }: SeamgateFault): string {
-  // In a request, the kernel names the place in it.
+  // For an error in the request, the kernel names the place.
   return code === "bad_request"
     ? `the component does not take the event: ${message.replace(/^request: \$\.event/, "event: $")}`
     : `the component makes no decision: ${code}`;
@@ -160,16 +160,16 @@ function misplaced(line: number): Underivable {
   return new Underivable(`line ${line} is not the next one of a journal`);
 }
 
-/** The artifacts of a receipt: large values, and those that are in the lines of events themselves. */
+/** The artifacts of a receipt: large values, and those inside the lines of events. */
 export class Artifacts {
-  /** Those that were asked for, in the order of the first time. */
+  /** The artifacts that were requested, in the order of the first request. */
   readonly used: string[] = [];
   readonly #digest: Digest;
   readonly #apart: ReadonlyMap<string, string>;
   readonly #asked = new Set<string>();
   readonly #lines: readonly string[];
   readonly #order: Order;
-  /** The first inline text with a digest, in the lines that were looked at. */
+  /** The first inline text for each digest, in the lines that were searched so far. */
   readonly #inline = new Map<string, string>();
   #next = 0;
 

@@ -1,9 +1,10 @@
-// Events and actions as journals have them: a large value is an artifact beside the lines, and its digest is in the line.
+// Converts events and actions to and from their lines in journals. A line has the digest of a large value, which is
+// stored as an artifact.
 
 import { type Digest, measured } from "./journal-lines.js";
 import { type Member, membersOf, namedMembers, stringOf } from "./slices.js";
 
-/** Values of an event with more bytes than this are artifacts. */
+/** Values of an event with more bytes than this become artifacts. */
 const MAX_INLINE = 1024;
 
 /** The same for results of the Model Context Protocol. */
@@ -20,7 +21,7 @@ const LARGE: ReadonlyMap<string, number> = new Map([
   ["document", MAX_INLINE],
 ]);
 
-/** An event, as the journal has it and as the kernel takes it. */
+/** An event, in the journal's form and in the kernel's form. */
 export interface EventLine {
   /** The whole event. */
   readonly whole: string;
@@ -28,14 +29,14 @@ export interface EventLine {
   readonly line: string;
 }
 
-/** Returns an event as its journal has it. */
+/** Returns an event in both forms. */
 export function eventLine(event: string, digest: Digest): EventLine {
   const members = membersOf(event);
   if (members === undefined) return { whole: event, line: event };
   let returned: string | undefined;
   const line = each(members, ([name, value]) => {
     const most = LARGE.get(name);
-    // A value that looks like a reference would come back as the artifact that it references.
+    // A value that looks like a reference must become an artifact, or reading it would resolve the reference.
     if (most === undefined || !(isLonger(value, most) || namesArtifact(value))) return value;
     const reference = extracted(value, digest);
     if (name === RETURNED) returned = reference.digest;
@@ -46,7 +47,7 @@ export function eventLine(event: string, digest: Digest): EventLine {
   return { whole: isTold ? `${event.slice(0, -1)},"digest":"${returned}"}` : event, line };
 }
 
-/** Returns an action with the digest of its prompt in the prompt's place. */
+/** Returns an action with the prompt replaced by its digest. */
 export function withoutPrompt(action: string, digest: Digest): string {
   const members = membersOf(action);
   if (members === undefined) return action;
@@ -65,12 +66,12 @@ export function restored(object: string, get: (digest: string) => string): strin
   });
 }
 
-/** Returns the texts that the members of an event are, as artifacts have them. */
+/** Returns the texts of the members of an event, in the form of artifacts. */
 export function inlineTexts(event: string): string[] {
   return membersOf(event)?.map(([, value]) => artifactOf(value).text) ?? [];
 }
 
-/** Returns an event with artifacts, by their digests, for the step that it leads to. */
+/** Returns an event with the artifacts that its step needs, by digest. */
 export function withArtifacts(event: string, artifacts: ReadonlyMap<string, string>): string {
   const begin = event.endsWith("}") ? event.slice(0, -1) : event;
   const inOrder = [...artifacts].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -90,7 +91,10 @@ function namesArtifact(value: string): boolean {
   return membersOf(value)?.some(([name]) => name === "artifact") ?? false;
 }
 
-/** The reference that a line holds in place of a value: `text` says that the artifact is a string's text, and not JSON. */
+/**
+ * Reads the reference that replaces a value in a line. Its member `text` says that the artifact is a string's text, not
+ * JSON.
+ */
 function referenceOf(value: string): { readonly digest: string; readonly isText: boolean } | undefined {
   const all = membersOf(value);
   const { artifact, text = "false" } = namedMembers(value, ["artifact", "text"]) ?? {};

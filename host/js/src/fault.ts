@@ -1,26 +1,26 @@
 import type { FaultCode, Violation } from "./types.js";
 
-/** What a fault says to programs. */
+/** The machine-readable details of a fault. */
 export interface FaultDetail {
-  /** For `bad_request` and `bad_contract`: what is wrong, with places in that document. */
+  /** For `bad_request` and `bad_contract`: the violations, with paths in that document. */
   readonly violations?: readonly Violation[];
   /** For `unknown_agent`: the agents that have a contract. */
   readonly agents?: readonly string[];
-  /** For `input_too_large`: how many bytes there were. */
+  /** For `input_too_large`: the size of the output in bytes. */
   readonly bytes?: number;
-  /** For a limit that was passed: the limit, in units of fuel, bytes or milliseconds. */
+  /** For an exceeded limit: the limit, in units of fuel, bytes or milliseconds. */
   readonly limit?: number;
 }
 
 /**
- * No verdict could be given: a mistake of the caller, or a limit that was passed. Never a rejected output, which is a
- * report. Everything fails closed: no part of the output was accepted.
+ * No verdict was possible, because of a mistake by the caller or an exceeded limit. Never a rejected output, which is a
+ * report. Faults fail closed: no part of the output was accepted.
  */
 export class SeamgateFault extends Error {
   override readonly name = "SeamgateFault";
-  /** Which kind of fault. */
+  /** The kind of fault. */
   readonly code: FaultCode;
-  /** What it says to programs. */
+  /** The machine-readable details. */
   readonly detail: FaultDetail;
 
   constructor(code: FaultCode, message: string, detail: FaultDetail = {}, options?: ErrorOptions) {
@@ -29,28 +29,28 @@ export class SeamgateFault extends Error {
     this.detail = detail;
   }
 
-  /** The fault as it stands in answers: `{"fault":…,"message":…,"detail":{…}}`. */
+  /** The fault in the form of an answer: `{"fault":…,"message":…,"detail":{…}}`. */
   toJSON(): { fault: FaultCode; message: string; detail: FaultDetail } {
     return { fault: this.code, message: this.message, detail: this.detail };
   }
 
-  /** The fault that an answer tells. */
+  /** Returns the fault in an answer. */
   static of(answer: { fault: FaultCode; message: string; detail: FaultDetail }): SeamgateFault {
     return new SeamgateFault(answer.fault, answer.message, answer.detail);
   }
 }
 
-/** A gate could not be made: the component is not there, or not one that can be run within limits. */
+/** A gate could not be created: the component is missing, or cannot be run within limits. */
 export class LoadError extends Error {
   override readonly name = "LoadError";
 }
 
-/** A file or folder cannot be read, or is not what it should be. */
+/** A file or folder cannot be read, or is of the wrong kind. */
 export class FileError extends Error {
   override readonly name = "FileError";
 }
 
-/** A journal cannot be read or written, or is of something else. Nothing that it had is lost. */
+/** A journal cannot be read or written, or belongs to another run or profile. No recorded line is lost. */
 export class JournalError extends Error {
   override readonly name = "JournalError";
 }

@@ -1,7 +1,7 @@
 import { visible } from "./standard.js";
 import type { Quarantined, Violation, Wanted } from "./types.js";
 
-/** As the gate's own: so many bytes in all, of a place, of a message, and of what was received. */
+/** The limits of the gate's own feedback, in bytes: in all, for a path, for a message, and for the received value. */
 const MOST = 2048;
 const MOST_PLACE = 160;
 const MOST_MESSAGE = 300;
@@ -11,27 +11,27 @@ const HEAD = "The output does not match what was asked for.\n";
 const TAIL = "Send the whole corrected output again.";
 const MORE = "- and 9999 more.\n".length;
 
-/** As the gate says that a part of the output is used. */
+/** The gate's sentence for an output of which only some items are used. */
 const ITEMS_HEAD = "Not all items of the output could be used.\n";
 const MOST_ARRAY = 256;
 const MOST_KEY = 64;
 
-/** The gate lists so many items; of more, it asks for the whole output. */
+/** The most items that the gate asks for again. If there are more, it asks for the whole output. */
 const MOST_ITEMS = 1000;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * What the producer is told where a schema's own checks reject what the gate accepts, in the words of the gate: what was
- * wrong and where, the producer's own text quoted as data. At most 2,048 bytes.
+ * Returns the feedback for a document that the gate accepts but a schema's own checks reject, in the gate's words: what
+ * was wrong and where, with the producer's own text quoted as data. At most 2,048 bytes.
  */
 export function feedback(violations: Iterable<Violation>): string {
   const lines = Array.from(violations, lineOf);
   return `${HEAD}${told(lines, MOST - HEAD.length - TAIL.length).text}${TAIL}`;
 }
 
-/** The same for items in quarantine, where others are kept: only those that it names are asked for again. */
+/** The same for items in quarantine if other items are kept: asks only for the named items again. */
 export function itemsFeedback(
   quarantined: readonly Quarantined[],
   { path, key, max }: { readonly path: string; readonly key?: string | undefined; readonly max?: number | undefined },
@@ -52,7 +52,7 @@ export function itemsFeedback(
         : ` Do not change ${one ? "its" : "their"} member ${quoted}, unless that is what is wrong.`;
     return `Send only ${which}: the same document, with nothing but ${them} in ${array}.${same} The other items are kept.`;
   };
-  // Of each item the first; then the others.
+  // The first violation of every item comes before the others.
   const first = quarantined.flatMap(({ violations }) => violations.slice(0, 1).map(lineOf));
   const further = quarantined.flatMap(({ violations }) => violations.slice(1).map(lineOf));
   const room = MOST - ITEMS_HEAD.length - encoder.encode(wants ? tail(quarantined.length) : TAIL).length;
@@ -63,7 +63,7 @@ export function itemsFeedback(
     : { wanted: "whole", feedback: `${ITEMS_HEAD}${text}${TAIL}` };
 }
 
-/** As many lines from the beginning as there is room for, and how many those are. */
+/** Returns the first lines that fit, and their number. */
 function told(lines: readonly string[], room: number): { text: string; count: number } {
   let left = room - MORE;
   const fits = (line: string) => {
@@ -82,14 +82,14 @@ function lineOf({ path, message, received }: Violation): string {
   return `- at ${cut(visible(path), MOST_PLACE)}: ${what}.${quoted}\n`;
 }
 
-/** A text in at most so many bytes; the cut is shown. */
+/** Truncates a text to at most this many bytes, and marks the truncation. */
 function cut(text: string, most: number): string {
   const bytes = encoder.encode(text);
   if (bytes.length <= most) {
     return text;
   }
   let end = most - "…".length * 3;
-  // Not within a character.
+  // Never cut within a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) {
     end -= 1;
   }

@@ -6,16 +6,16 @@ import { only } from "./options.js";
 import { kindOf } from "./plain.js";
 import { addon } from "./platform.js";
 
-/** What is compiled into a component. */
+/** Options of {@link bake}. */
 export interface BakeOptions {
   readonly profiles?: readonly Profile[];
-  /** What compiling each may use: `contractFuel` and `contractFuelPerByte`. */
+  /** The limits for compiling each contract or profile: `contractFuel` and `contractFuelPerByte`. */
   readonly limits?: Limits;
 }
 
 /**
- * The contract in a file, or those in a folder (`NAME.contract.json`), each as one whole document: schemas that it names by a relative
- * path are put in. It needs the native addon.
+ * Reads the contract in a file, or all contracts in a folder (`NAME.contract.json`). Returns each as one self-contained
+ * document, with the schemas embedded that it names by relative paths. Requires the native addon.
  *
  * @throws {FileError} A file cannot be read, or a path leads out of the folder.
  */
@@ -23,18 +23,21 @@ export function readContracts(path: string): string[] {
   return told(() => addon("readContracts").contracts(path));
 }
 
-/** The profile in a file, or those in a folder (`NAME.profile.json`), with the definitions of `NAME.lock.json`: see {@link readContracts}. */
+/**
+ * Reads the profile in a file, or all profiles in a folder (`NAME.profile.json`), with the definitions in
+ * `NAME.lock.json`. See {@link readContracts}.
+ */
 export function readProfiles(path: string): string[] {
   return told(() => addon("readProfiles").profiles(path));
 }
 
 /**
- * Make a component with compiled contracts inside, as `seamgate bake` does. Gates of it begin with them at no cost, and take no others. It
- * takes seconds, off this thread, and needs the native addon.
+ * Make a component with compiled contracts inside, as `seamgate bake` does. Its gates start with them at no cost, and
+ * accept no others. Baking takes seconds and does not block this thread. Requires the native addon.
  *
- * @returns The component: for `Gate.load({ component })`, and for a file.
- * @throws {SeamgateFault} A contract or a profile is invalid, or two have one agent.
- * @throws {TypeError} One holds something else than JSON.
+ * @returns The component's bytes, for `Gate.load({ component })`, or to be saved as a file.
+ * @throws {SeamgateFault} A contract or a profile is invalid, or two belong to the same agent.
+ * @throws {TypeError} One holds a value that is not JSON.
  */
 export async function bake(contracts: readonly Contract[], options: BakeOptions = {}): Promise<Uint8Array> {
   only("options", options, { profiles: true, limits: true });

@@ -5,13 +5,16 @@ import type { OutputOptions } from "./options.js";
 import type { Progress } from "./types.js";
 import { answered, progressOf } from "./wire.js";
 
-/** An output that is still coming: its state is a text between pushes, and the verdict is asked for on the whole text. */
+/**
+ * An output that is still being streamed. Its state between chunks is a text, and the verdict is computed from the
+ * whole output.
+ */
 export class Following implements Coming {
   readonly #engine: Engine;
   readonly #subject: Subject;
   readonly #options: OutputOptions;
   readonly #limits: Required<Limits>;
-  /** Pieces may end within a character. */
+  /** Chunks may end within a character. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
@@ -23,7 +26,7 @@ export class Following implements Coming {
     this.#options = options;
     this.#limits = limits;
     engine.contracts.of(agent);
-    // Says now, and not at the end, where a list or the evidence is missing.
+    // Reports a missing list or missing evidence now, not at the end.
     engine.validate(this.#subject, "", options);
   }
 
@@ -33,7 +36,7 @@ export class Following implements Coming {
     this.#chunks.push(chunk.slice());
     const text = this.#decoder.decode(chunk, { stream: true });
     const request = JSON.stringify({ op: "push", agent: this.#subject.agent, chunk: text, state: this.#state });
-    // Each in a fresh instance, as verdicts are: a session that nobody ends holds none.
+    // Each chunk runs in a fresh instance, like verdicts, so an abandoned session holds no instance.
     const { state, progress } = JSON.parse(answered(this.#engine.call(request).json, "result"));
     this.#state = state;
     return progressOf(JSON.stringify(progress));

@@ -39,29 +39,32 @@ import type { Decision, Observation } from "./words.js";
 
 export type { OutputOptions, Seen } from "./options.js";
 
-/** How a gate is set up; every setting has a default. */
+/** Options of a gate. */
 export interface GateOptions {
   /**
-   * The component, compiled. Default: the one in this package, which is read and compiled; where code must not be
-   * compiled at run time, `seamgate/workerd` has it as modules that are imported. Bytes are what {@link bake} made; they need the
-   * native addon.
+   * The compiled component. Default: the component in this package, which is read and compiled. On platforms that do
+   * not allow compiling at run time, `seamgate/workerd` has it as modules to import. The bytes of a component from
+   * {@link bake} require the native addon.
    */
   readonly component?: Component | Uint8Array;
-  /** What one call may use. */
+  /** The limits of one call. */
   readonly limits?: Limits;
   /**
-   * The wall clock for each call, in milliseconds. Past it, it ends in the fault `timeout`. Default: 5,000 in the native addon. The
-   * engine of JavaScript has none: there, only a `WorkerGate` takes it.
+   * The wall-clock time of each call, in milliseconds. A call that exceeds it ends with the fault `timeout`. Default:
+   * 5,000 with the native addon. The JavaScript engine has no such limit: there, only a `WorkerGate` supports it.
    */
   readonly deadlineMs?: number;
-  /** Told of each verdict of the gate, those of `ask` included, for logs and metrics. What it throws is thrown by the call. */
+  /**
+   * Called with each verdict of the gate, including those of `ask`, for logs and metrics. The call throws any error it
+   * throws.
+   */
   readonly onVerdict?: ((verdict: Verdict) => void) | undefined;
 }
 
 const GATE_OPTIONS: Names<GateOptions> = { component: true, limits: true, deadlineMs: true, onVerdict: true };
 const RUN_OPTIONS: Names<RunOptions> = { lists: true, evidence: true, allowPartial: true, journal: true };
 
-/** @throws {TypeError} It is no gate that judges at once. */
+/** @throws {TypeError} It is not a synchronous gate. */
 export function asGate(gate: Gate, argument = "gate"): Gate {
   if (!(gate instanceof Gate)) {
     throw new TypeError(`\`${argument}\` must be a Gate, made by \`await Gate.load()\`, not ${kindOf(gate)}`);
@@ -72,11 +75,11 @@ export function asGate(gate: Gate, argument = "gate"): Gate {
 /**
  * Judges outputs, each in a fresh instance of the component.
  *
- * Calls are synchronous: they return when there is a verdict, which their fuel bounds. A {@link WorkerGate} does not
- * block, and has a clock too.
+ * Calls are synchronous: they block until there is a verdict. Fuel bounds the time. A {@link WorkerGate} does not
+ * block, and has a wall-clock limit as well.
  */
 export class Gate {
-  /** What one call may use. */
+  /** The limits of one call. */
   readonly limits: Readonly<Required<Limits>>;
   readonly #engine: Engine;
   readonly #checks = new Map<string, Checks>();
@@ -93,11 +96,11 @@ export class Gate {
   }
 
   /**
-   * A gate.
+   * Creates a gate.
    *
-   * @throws {LoadError} The component cannot be read, or is none that can be run within limits; or what was asked for needs the
-   *   native addon, and there is none.
-   * @throws {TypeError} A limit is no integer from 0.
+   * @throws {LoadError} The component cannot be read, or cannot be run within limits; or an option requires the native
+   *   addon, and there is none.
+   * @throws {TypeError} A limit is not an integer of at least 0.
    */
   static async load(options: GateOptions = {}): Promise<Gate> {
     only("options", options, GATE_OPTIONS);
@@ -105,29 +108,32 @@ export class Gate {
     return new Gate(await engine(options, limits), limits, asHook("onVerdict", options.onVerdict));
   }
 
-  /** @internal Another gate like this one, in which nothing is registered. */
+  /** @internal Returns another gate like this one, in which nothing is registered. */
   sibling(): Gate {
     return new Gate(this.#engine.sibling(), this.limits, this.#onVerdict);
   }
 
-  /** What runs the sandbox. */
+  /** The engine that runs the sandbox. */
   get backend(): Backend {
     return this.#engine.backend;
   }
 
-  /** What runs in the sandbox: to be shared with other gates and workers. */
+  /** The component that runs in the sandbox. It can be shared with other gates and workers. */
   get component(): Component {
     return this.#engine.component;
   }
 
   /**
-   * Check a contract and keep it: outputs of its agent are judged by it from now on. The same contract again changes
-   * nothing. It is one whole document, as JSON text or as an object; the schema is inside, not the name of a file.
+   * Check a contract and register it: from now on, outputs of its agent are judged by it. Registering the same contract
+   * again has no effect. A contract is one self-contained document, as JSON text or as an object, with the schema
+   * inside and not in a file.
    *
-   * @throws {SeamgateFault} `bad_contract`, also where the agent has another contract already; or a limit was passed.
-   * As `schema` it may have a schema of a library: its JSON Schema is registered, and its own checks run on what the gate accepts.
+   * Its `schema` may be a library's schema. Then its JSON Schema is registered, and its own checks run on the documents
+   * that the gate accepts.
    *
-   * @throws {TypeError} It holds something else than JSON: the message says what to pass.
+   * @throws {SeamgateFault} `bad_contract` if the contract is invalid or the agent already has another one; or a limit
+   *   was exceeded.
+   * @throws {TypeError} It holds a value that is not JSON. The message says what to pass instead.
    */
   register(contract: Contract): ContractInfo {
     const { text, checks } = takeContract(contract);
@@ -136,7 +142,7 @@ export class Gate {
     return info;
   }
 
-  /** @internal Makes a verdict, and reports it, or the fault in its place, to those who observe. */
+  /** @internal Computes a verdict, and reports it, or the fault that replaces it, to observers. */
   told<T>(make: () => Verdict<T>): Verdict<T> {
     let verdict: Verdict<T>;
     try {
@@ -149,7 +155,7 @@ export class Gate {
     return verdict;
   }
 
-  /** @internal A verdict without the checks that the schema of the agent makes itself. */
+  /** @internal Returns a verdict without the own checks of the agent's schema. */
   unchecked(agent: string, output: string | Uint8Array, options: OutputOptions): Verdict {
     return this.told(() => {
       smallEnough(this.limits, lengthOf(output));
@@ -158,23 +164,23 @@ export class Gate {
     });
   }
 
-  /** @internal The checks that a schema of a library makes itself. */
+  /** @internal Returns the own checks of the agent's schema. */
   checksOf(agent: string): Checks | undefined {
     return this.#checks.get(agent);
   }
 
-  /** Whether a contract is registered for an agent. */
+  /** Returns whether a contract is registered for an agent. */
   has(agent: string): boolean {
     return this.#engine.contracts.has(asAgent(agent));
   }
 
-  /** The agents that have a contract, in ascending order. */
+  /** Returns the agents that have a contract, in ascending order. */
   names(): string[] {
     return this.#engine.contracts.names();
   }
 
   /**
-   * Which contract is registered for an agent.
+   * Returns the contract that is registered for an agent.
    *
    * @throws {SeamgateFault} `unknown_agent`.
    */
@@ -183,34 +189,34 @@ export class Gate {
   }
 
   /**
-   * Text for an agent's prompt: what its output must be.
+   * Returns text for an agent's prompt that says what its output must be.
    *
-   * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
+   * @throws {SeamgateFault} `unknown_agent`, or a limit was exceeded.
    */
   describe(agent: string): string {
     return this.#engine.describe(asAgent(agent));
   }
 
   /**
-   * What is likely a mistake in a contract, which need not be registered.
+   * Returns warnings about likely mistakes in a contract. The contract need not be registered.
    *
-   * @throws {SeamgateFault} `bad_contract`, or a limit was passed.
-   * @throws {TypeError} It holds something else than JSON.
+   * @throws {SeamgateFault} `bad_contract`, or a limit was exceeded.
+   * @throws {TypeError} It holds a value that is not JSON.
    */
   lint(contract: Contract): Warning[] {
     return this.#engine.lint(asContract(contract));
   }
 
   /**
-   * Judge one output in a fresh instance, by the contract of an agent or by one that need not be registered.
+   * Judge one output in a fresh instance, by the contract of an agent or by a contract that is passed with the call.
    *
    * @param agentOrContract - An agent's name; or a contract, as an object or as JSON text.
-   * @param output - What the agent produced, prose and fences included. Bytes that are not UTF-8, and halves of
-   *   surrogate pairs in a string, reject it, with the place.
-   * @throws {SeamgateFault} There is no verdict: for one, a list is missing that the contract's `allow` names
-   *   (`bad_request`). A rejected output is none of these: it is a report.
-   * @throws {TypeError} A contract holds something else than JSON; or its schema has asynchronous checks, for which only a
-   *   {@link WorkerGate} and `ask` wait.
+   * @param output - The agent's output, prose and fences included. If it is not well-formed (bytes that are not UTF-8,
+   *   or half a surrogate pair in a string), it is rejected, and the report names the position.
+   * @throws {SeamgateFault} No verdict is possible, for example because a list is missing that the contract's `allow`
+   *   names (`bad_request`). A rejected output does not throw: its verdict is a report.
+   * @throws {TypeError} A contract holds a value that is not JSON; or its schema has asynchronous checks, which only a
+   *   {@link WorkerGate} and `ask` support.
    */
   validate<T, Input = unknown>(
     contract: TypedContract<T, Input>,
@@ -231,12 +237,13 @@ export class Gate {
   }
 
   /**
-   * Put together the reports of several attempts, in their order, and judge the result as a whole. If the feedback asked for some
-   * items alone (`wanted`), the items that the producer sent then take their places. All reports are of one agent.
+   * Merge the reports of several attempts, in order, and judge the result as a whole. If the feedback asked only for
+   * some items again (`wanted`), the new items replace the old ones. All reports must belong to one agent.
    *
-   * @param reports - What {@link Gate.validate} gave.
-   * @param options - The lists and the evidence. `finish` is not looked at.
-   * @throws {SeamgateFault} `bad_request`: there is no report, one is of another contract, or a list or the evidence is missing.
+   * @param reports - Reports of {@link Gate.validate}.
+   * @param options - The lists and the evidence. `finish` is ignored.
+   * @throws {SeamgateFault} `bad_request` if there is no report, a report belongs to another contract, or a list or the
+   *   evidence is missing.
    */
   merge<T = unknown>(reports: readonly Report[], options: OutputOptions = {}): Verdict<T> {
     only("options", options, OUTPUT_OPTIONS);
@@ -255,7 +262,7 @@ export class Gate {
   }
 
   /**
-   * Begin an output that is still coming, in an instance of its own.
+   * Begin a session, which follows an output while it is streamed, in an instance of its own.
    *
    * @throws {SeamgateFault} The faults of {@link Gate.validate}.
    */
@@ -272,13 +279,13 @@ export class Gate {
   }
 
   /**
-   * Take the harness step: ask a producer, judge its output, send back what is wrong, and ask again, up to `retry.limit` of the
-   * contract. It needs the native addon.
+   * Ask a producer until its output is accepted, or there is a reason to stop. After a rejected output, the producer
+   * receives feedback and is asked again, up to the contract's `retry.limit`. Requires the native addon.
    *
-   * @param produce - Asks the producer. It gets what to tell it about its last output: null in the first attempt. What it throws
-   *   ends the run, and comes through.
-   * @throws {SeamgateFault} There is no verdict.
-   * @throws {JournalError} The journal cannot be read or written, or is of another run.
+   * @param produce - A function that asks the producer. It receives the feedback on the last output, or null in the
+   *   first attempt. An error that it throws ends the run and propagates.
+   * @throws {SeamgateFault} No verdict is possible.
+   * @throws {JournalError} The journal cannot be read or written, or belongs to another run.
    */
   run<T = unknown>(
     agent: string,
@@ -299,108 +306,113 @@ export class Gate {
 
   /**
    * Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
-   * The request's size counts as the output's does.
+   * The limit on the size of outputs applies to the request.
    *
-   * @throws {SeamgateFault} A limit was passed, or the text holds half a surrogate pair. Other faults are answers.
+   * @throws {SeamgateFault} A limit was exceeded, or the text has half a surrogate pair. Other faults are returned as
+   *   answers.
    */
   call(request: string): Answer {
     return asked(this.#engine, this.limits, request);
   }
 
   /**
-   * Check a profile and keep it: from now on it decides what its agent may do. The same profile again changes nothing.
+   * Check a profile and register it: from now on it decides what its agent may do. Registering the same profile again
+   * has no effect.
    *
-   * @throws {SeamgateFault} `bad_profile`, also where the agent has another profile already, or where the profile contradicts
-   *   its examples; or a limit was passed.
+   * @throws {SeamgateFault} `bad_profile` if the profile is invalid or contradicts its examples, or the agent already
+   *   has another one; or a limit was exceeded.
    */
   registerProfile(profile: Profile): ProfileInfo {
     return this.#engine.registerProfile(asProfile(profile));
   }
 
-  /** The profiles that were registered here, by ascending agent. */
+  /** Returns the profiles that are registered here, sorted by agent. */
   profiles(): ProfileInfo[] {
     return this.#engine.profiles.all().map(({ info }) => info);
   }
 
   /**
-   * Text for an agent's prompt: what it may do.
+   * Returns text for an agent's prompt that says what the agent may do.
    *
-   * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
+   * @throws {SeamgateFault} `unknown_agent`, or a limit was exceeded.
    */
   describeProfile(agent: string): string {
     return this.#engine.describeProfile(asAgent(agent));
   }
 
   /**
-   * What is likely a mistake in a profile, which need not be registered.
+   * Returns warnings about likely mistakes in a profile. The profile need not be registered.
    *
-   * @throws {SeamgateFault} `bad_profile`, or a limit was passed.
+   * @throws {SeamgateFault} `bad_profile`, or a limit was exceeded.
    */
   lintProfile(profile: Profile): Warning[] {
     return this.#engine.lintProfile(asProfile(profile));
   }
 
   /**
-   * Say which tools the model may see, in a fresh instance.
+   * Decide which tools the model may see, in a fresh instance.
    *
-   * @param listed - What servers list now, as a lock file has it (`schemas/lock.schema.json`): a tool that is not there, or
-   *   whose definition changed, is hidden. Default: the profile's own definitions are looked at.
-   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where a document is invalid, or the facts lack the mode; or a limit
-   *   was passed.
+   * @param listed - The tools that the servers list now, in the form of a lock file (`schemas/lock.schema.json`). A
+   *   tool that is missing, or whose definition changed, is hidden. Default: the profile's own definitions.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` if a document is invalid or the facts lack the mode; or a
+   *   limit was exceeded.
    */
   surface(agent: string, facts: Facts | string, listed?: object | string): Surface {
     return new Decider(this.#engine, this.limits).surface(agent, facts, listed);
   }
 
   /**
-   * Decide whether a call may run, in a fresh instance. Facts and call are objects or JSON text. {@link Gate.loop} keeps the
-   * facts. A decision is an object in any case: its `permit` says whether the call may run.
+   * Decide whether a call may run, in a fresh instance. Facts and call are objects or JSON text. {@link Gate.loop}
+   * keeps the facts for you. The decision is always an object, and therefore truthy: check its `permit`.
    *
-   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where facts or call are invalid, or the facts lack the mode, or a
-   *   list that a scope names; or a limit was passed. A denied call is none of these: it is a decision.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` if the facts or the call are invalid, or the facts lack the
+   *   mode or a list that a scope names; or a limit was exceeded. A denied call does not throw: it is a decision.
    */
   decide(agent: string, facts: Facts | string, call: Call | string): Decision {
     return new Decider(this.#engine, this.limits).decide(agent, facts, call);
   }
 
   /**
-   * Make an observation of what a tool returned, in a fresh instance: what the model may read of it. All are objects or JSON
-   * text; the facts have a `nonce`.
+   * Turn a tool's result into an observation, which holds what the model may read, in a fresh instance. All arguments
+   * are objects or JSON text. The facts must have a `nonce`.
    *
-   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where a document is invalid, the profile has no such tool, or the
-   *   facts have no nonce; or a limit was passed. An invalid result is none of these: it is an observation.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` if a document is invalid, the profile has no such tool, or
+   *   the facts have no nonce; or a limit was exceeded. An invalid result does not throw: it is an observation.
    */
   observe(agent: string, facts: Facts | string, call: Call | string, result: ToolResult | string): Observation {
     return new Decider(this.#engine, this.limits).observe(agent, facts, call, result);
   }
 
   /**
-   * Apply one event to a run, in a fresh instance. Every decision of the run is made here; the host causes the effects.
+   * Apply one event to a run, in a fresh instance. The kernel makes every decision of the run; the host performs the
+   * actions.
    *
-   * @param state - {@link Step.state} of the step before, unchanged. None for the first event, which is `started`.
-   * @param event - What happened (`schemas/event.schema.json`), as an object or as JSON text.
-   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where the event is invalid, or the state belongs to another
-   *   profile or version; or a limit was passed. The state stays as it was. An event that does not fit the run is none of
-   *   these: the step says why it was ignored.
+   * @param state - {@link Step.state} of the previous step, unchanged. Undefined for the first event, which is
+   *   `started`.
+   * @param event - The event (`schemas/event.schema.json`), as an object or as JSON text.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` if the event is invalid, or the state belongs to another
+   *   profile or version; or a limit was exceeded. The state is unchanged. An event that does not fit the run does not
+   *   throw: the step says why it was ignored.
    */
   advance(agent: string, state: string | undefined, event: object | string): Step {
     return new Decider(this.#engine, this.limits).advance(agent, state, event);
   }
 
   /**
-   * What one audience sees of a line of a journal, an object with `event`, `record` or `action`. Null where the profile shows
-   * nothing.
+   * Returns what one audience sees of a line of a journal, which is an object with `event`, `record` or `action`.
+   * Returns null if the profile shows it nothing.
    *
-   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where the line is invalid; or a limit was passed.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` if the line is invalid; or a limit was exceeded.
    */
   project(agent: string, line: object | string, audience: Audience): Record<string, unknown> | null {
     return new Decider(this.#engine, this.limits).project(agent, line, audience);
   }
 
   /**
-   * Decide about the calls of one run, whose facts are kept here: no decision can miss what one before it changed.
+   * Returns a {@link Loop}, which decides about the calls of one run and keeps its facts, so that each decision takes
+   * the previous ones into account.
    *
-   * @param facts - What is known of the run at its beginning, or {@link Loop.facts} of an earlier loop.
+   * @param facts - The facts at the start of the run, or {@link Loop.facts} of an earlier loop.
    */
   loop(agent: string, facts: Begin, options: LoopOptions = {}): Loop {
     only("options", options, { now: true });
@@ -411,14 +423,15 @@ export class Gate {
   }
 
   /**
-   * An instance to use more than once, for callers who trust their producers alike: what one output did to it, the next
-   * one finds. The reports are the same bytes, and contracts are compiled once.
+   * Returns an instance that can be used more than once. It is for callers who trust all their producers equally,
+   * because one output can affect the state that the next one finds. The reports are the same bytes, and contracts are
+   * compiled only once.
    */
   instance(): Instance {
     return new Instance(this.#engine.instance(), this);
   }
 
-  /** @internal What a contract is; it is not kept. */
+  /** @internal Checks a contract without registering it. */
   compiled(contract: string): ContractInfo {
     return this.#engine.compiled(contract);
   }
@@ -429,7 +442,7 @@ export class Gate {
   }
 }
 
-/** What an instance of the kernel is asked. */
+/** The operations of the kernel. */
 class Decider {
   readonly #judge: Judge;
   readonly #limits: Required<Limits>;
@@ -439,7 +452,7 @@ class Decider {
     this.#limits = limits;
   }
 
-  /** Say which tools the model may see: see {@link Gate.surface}. */
+  /** Decide which tools the model may see: see {@link Gate.surface}. */
   surface(agent: string, facts: Facts | string, listed?: object | string): Surface {
     return ofText(this.#made("surface", agent, listed === undefined ? { facts } : { facts, listed }));
   }
@@ -449,7 +462,7 @@ class Decider {
     return ofText(this.#made("permit", agent, { facts, call }));
   }
 
-  /** Make an observation of what a tool returned: see {@link Gate.observe}. */
+  /** Turn a tool's result into an observation: see {@link Gate.observe}. */
   observe(agent: string, facts: Facts | string, call: Call | string, result: ToolResult | string): Observation {
     return ofText(this.#made("observe", agent, { facts, call, result }));
   }
@@ -459,12 +472,12 @@ class Decider {
     return stepOfText(this.#made("advance", agent, state === undefined ? { event } : { state, event }));
   }
 
-  /** What one audience sees of a line of a journal: see {@link Gate.project}. */
+  /** Returns what one audience sees of a line of a journal: see {@link Gate.project}. */
   project(agent: string, line: object | string, audience: Audience): Record<string, unknown> | null {
     return JSON.parse(this.#made("project", agent, { line, audience: JSON.stringify(audience) })).view;
   }
 
-  /** What the kernel makes by the profile of an agent, as JSON text. */
+  /** Runs an operation by the profile of an agent. Returns JSON text. */
   #made(operation: Operation, agent: string, documents: Readonly<Record<string, object | string>>): string {
     const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
     const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
@@ -473,7 +486,7 @@ class Decider {
   }
 }
 
-/** An instance that is used more than once. After a fault that stopped it, the next call begins with a fresh one. */
+/** An instance that can be used more than once. After a fault stops it, the next call starts a fresh one. */
 export class Instance extends Decider {
   readonly #judge: Judge;
   readonly #gate: Gate;
@@ -527,7 +540,7 @@ function judge<T>(
   });
 }
 
-/** The verdict of a schema's own checks, where there are any. */
+/** Applies a schema's own checks, if there are any. */
 function checkedNow<T>(report: Judged<T>, checks: Checks | undefined): Judged<T> {
   return checks === undefined ? report : (withChecksNow(report as Judged, checks) as Judged<T>);
 }

@@ -4,27 +4,27 @@ import { NativeEngine } from "./native.js";
 import type { OutputOptions, RunOptions } from "./options.js";
 import { type Judged, Report } from "./report.js";
 
-/** What a producer gave: its output, or that with why it stopped. */
+/** The output of a producer, or an object with the output and the reason why the producer stopped. */
 export type Produced =
   | string
   | Uint8Array
   | { readonly output: string | Uint8Array; readonly finish?: OutputOptions["finish"] };
 
-/** Why a run is over. */
+/** The reason why a run ended. */
 export type RunStop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
 
-/** How a harness step ended. */
+/** The result of `Gate.run`. */
 export interface Outcome<T = unknown> {
   /** The report on all attempts together. */
   readonly report: Judged<T>;
-  /** The document, where the run ended with one that may be used: `accepted`, or `partial` where that is allowed. */
+  /** The document, if it may be used: it is `accepted`, or `partial` and that is allowed. */
   readonly data: T | null;
-  /** How often the producer was asked. */
+  /** The number of times that the producer was asked. */
   readonly attempts: number;
   readonly stop: RunStop;
 }
 
-/** @internal The harness step: see `Gate.run`. */
+/** @internal See `Gate.run`. */
 export async function run<T>(
   engine: Engine,
   agent: string,
@@ -55,7 +55,7 @@ export async function run<T>(
   }
 }
 
-/** @internal What only the native addon has. */
+/** @internal Returns the native engine, which `what` requires. */
 export function native(engine: Engine, what: string): NativeEngine {
   if (engine instanceof NativeEngine) {
     return engine;

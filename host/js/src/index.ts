@@ -194,5 +194,5 @@ export type {
 } from "./words.js";
 export { type WorkerAnswer, WorkerGate, type WorkerOptions, type WorkerRequest } from "./worker-gate.js";
 
-/** What runs the sandbox of gates that are given no component. Each platform's entry point has it. */
+/** The engine that runs the sandbox of gates without the option `component`. Each platform's entry point exports it. */
 export declare const backend: Backend;

@@ -1,9 +1,10 @@
-// The lines of a journal (docs/runs.md): each has its number and the digest of the line before it, and a step ends with its `state`.
+// The lines of a journal (docs/runs.md). Each has its number and the digest of the previous line. A step ends with its
+// `state`.
 
 import type { Part } from "./receipt-file.js";
 import { integerOf, isJson, membersOf, namedMembers } from "./slices.js";
 
-/** Returns the digest of bytes as journals write it: `sha256:` and 64 hexadecimal digits. */
+/** Returns the digest of bytes in the form that journals use: `sha256:` and 64 hexadecimal digits. */
 export type Digest = (bytes: Uint8Array) => string;
 
 /** A text's digest, and its length in UTF-8. */
@@ -20,14 +21,14 @@ export function measured(digest: Digest, text: string): Measured {
   return { digest: digest(bytes), bytes: bytes.length };
 }
 
-/** Returns a SHA-256 digest as journals write it. */
+/** Returns a SHA-256 digest in the form that journals use. */
 export function written(bytes: Uint8Array): string {
   let text = "sha256:";
   for (const byte of bytes) text += (byte < 16 ? "0" : "") + byte.toString(16);
   return text;
 }
 
-/** A step of a journal, or its first line alone. */
+/** A step of a journal, or only its first line. */
 export interface StepLines {
   /** From 1; 0 for the first line. */
   readonly number: number;
@@ -36,13 +37,16 @@ export interface StepLines {
   readonly parts: readonly Part[];
 }
 
-/** A line that does not follow the line before it, and the step that it belongs to. */
+/** A line that does not follow the previous line, and the step that it belongs to. */
 export interface Broken {
   readonly step: number;
   readonly line: number;
 }
 
-/** Returns the steps of a journal, the first line before them, and the digest of the last line; or the line that does not follow. */
+/**
+ * Returns the steps of a journal, the first line before them, and the digest of the last line; or the line that breaks
+ * the chain.
+ */
 export function stepsOf(
   parts: readonly Part[],
   digest: Digest,
@@ -76,12 +80,12 @@ function beginOf(n: number, before: string): string {
   return `{"n":${n},"before":"${before}",`;
 }
 
-/** What a line can hold. */
+/** The kinds of content of a line. */
 export type Kind = "run" | "event" | "record" | "action" | "state";
 
 const KINDS: readonly Kind[] = ["run", "event", "record", "action", "state"];
 
-/** Returns what a line holds, as JSON text. Undefined if the line is not JSON, or has a member twice. */
+/** Returns the content of a line, as JSON text. Undefined if the line is not JSON, or has a duplicate member. */
 export function contentOf(line: string): Partial<Record<Kind, string>> | undefined {
   return isJson(line) ? namedMembers(line, KINDS) : undefined;
 }
@@ -91,7 +95,7 @@ export class Chain {
   readonly #digest: Digest;
   /** The number of the next line. */
   n: number;
-  /** The digest of the line before it; empty for the first. */
+  /** The digest of the previous line; empty for the first line. */
   #before: string;
 
   constructor(digest: Digest, n = 0, before = "") {
@@ -104,20 +108,20 @@ export class Chain {
     return new Chain(this.#digest, this.n, this.#before);
   }
 
-  /** Returns the next line, which holds this JSON text. */
+  /** Returns the next line, with this JSON text. */
   write(kind: Kind, value: string): string {
     const line = `${beginOf(this.n, this.#before)}"${kind}":${value}}`;
     this.#follow(line);
     return line;
   }
 
-  /** Reads the line that comes next. Undefined if it is not the next line of a journal. */
+  /** Reads the next line. Undefined if it does not follow the previous line. */
   read(line: string): { readonly kind: Kind; readonly value: string } | undefined {
     const members = isJson(line) ? membersOf(line) : undefined;
     const names: readonly string[] = members?.map(([name]) => name) ?? [];
     const isKnown = names.every((name, at) => [...KINDS, "n", "before"].includes(name) && names.indexOf(name) === at);
     const { n, before } = namedMembers(line, ["n", "before"]) ?? {};
-    // A null is a member that is not there.
+    // A member that is null counts as missing.
     const held = members?.filter(([name, value]) => KINDS.includes(name as Kind) && value !== "null") ?? [];
     const [one] = held;
     const isNext = integerOf(n) === BigInt(this.n) && before === `"${this.#before}"`;
@@ -143,7 +147,7 @@ export class Order {
     this.chain = chain;
   }
 
-  /** Takes the next line. Undefined if it cannot come there. */
+  /** Takes the next line. Undefined if it cannot follow. */
   take(line: string): { readonly kind: Kind; readonly value: string } | undefined {
     const read = this.chain.read(line);
     if (read === undefined) return undefined;

@@ -2,24 +2,24 @@ import { CONTRACT_FUEL, CONTRACT_FUEL_PER_BYTE, FUEL, FUEL_PER_BYTE, OUTPUT_BYTE
 import { SeamgateFault } from "./fault.js";
 
 /**
- * Bounds on one call. Passing one is a typed {@link SeamgateFault}, never a verdict.
+ * Limits of one call. Exceeding one throws a {@link SeamgateFault}; there is no verdict.
  *
- * Not here: memory, which is 64 MiB an instance; the stack, which is the engine's; a contract's own caps on documents;
- * and the wall clock, which only a {@link WorkerGate} has.
+ * They do not cover memory, which is limited to 64 MiB for each instance; the stack, which the engine limits; a
+ * contract's own caps on documents; and wall-clock time, which only a {@link WorkerGate} limits.
  */
 export interface Limits {
-  /** Fuel for each call, about one unit for each WebAssembly instruction. Default: 100,000,000. */
+  /** Fuel for each call, about one unit per WebAssembly instruction. Default: 100,000,000. */
   readonly fuel?: number;
-  /** Further fuel for each byte of output and contract. Default: 500. */
+  /** Additional fuel for each byte of output and contract. Default: 500. */
   readonly fuelPerByte?: number;
   /**
-   * Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is trusted more than who
-   * wrote the output. Not for one that comes with a call. Default: 500,000,000.
+   * Fuel for compiling one registered contract, in addition to `fuel`, because the author of a contract is trusted more
+   * than the author of an output. Does not apply to a contract that is passed with a call. Default: 500,000,000.
    */
   readonly contractFuel?: number;
-  /** Further fuel for each byte of that contract. Default: 2,500. */
+  /** Additional fuel for each byte of that contract. Default: 2,500. */
   readonly contractFuelPerByte?: number;
-  /** Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB. */
+  /** The most bytes of an output, in UTF-8. Checked before the sandbox is entered. Default: 8 MiB. */
   readonly outputBytes?: number;
 }
 
@@ -31,10 +31,10 @@ const DEFAULTS: Required<Limits> = {
   outputBytes: OUTPUT_BYTES,
 };
 
-/** The most that the component's counter holds. */
+/** The maximum of the component's fuel counter. */
 const MOST_FUEL = 2n ** 63n - 1n;
 
-/** All limits, checked. */
+/** Validates limits, and fills in the defaults. */
 export function complete(limits: Limits = {}): Required<Limits> {
   for (const [name, limit] of Object.entries(limits)) {
     if (!(name in DEFAULTS)) {
@@ -53,12 +53,12 @@ export function complete(limits: Limits = {}): Required<Limits> {
   };
 }
 
-/** The fuel for a call with so many bytes of output and contract. */
+/** Returns the fuel for a call with this many bytes of output and contract. */
 export function fuelFor(limits: Required<Limits>, bytes: number): bigint {
   return within(BigInt(limits.fuel) + BigInt(limits.fuelPerByte) * BigInt(bytes));
 }
 
-/** The fuel for compiling a contract of so many bytes. */
+/** Returns the fuel for compiling a contract of this many bytes. */
 export function fuelForContract(limits: Required<Limits>, bytes: number): bigint {
   return within(BigInt(limits.contractFuel) + BigInt(limits.contractFuelPerByte) * BigInt(bytes));
 }
@@ -67,7 +67,7 @@ function within(fuel: bigint): bigint {
   return fuel < MOST_FUEL ? fuel : MOST_FUEL;
 }
 
-/** Refuse an output of so many bytes, or not. */
+/** Throws a fault if an output has too many bytes. */
 export function smallEnough(limits: Required<Limits>, bytes: number): void {
   const limit = limits.outputBytes;
   if (bytes > limit) {

@@ -1,27 +1,27 @@
 import type { Call, Facts, Surface, ToolResult } from "./decision.js";
 import type { AllowedDecision, Ask, Decision, Observation } from "./words.js";
 
-/** What is known of a run at its beginning. Where there is no `nonce`, a random one is made. */
+/** The facts at the start of a run. If there is no `nonce`, a random one is generated. */
 export type Begin = Omit<Facts, "at"> & { readonly at?: number };
 
-/** Decides about calls by facts: a gate, for one. */
+/** Decides about calls, given the facts. A gate does. */
 export interface Decides {
   surface(agent: string, facts: Facts, listed?: object): Surface;
   decide(agent: string, facts: Facts, call: Call): Decision;
   observe(agent: string, facts: Facts, call: Call, result: ToolResult): Observation;
 }
 
-/** How a loop is set up. */
+/** Options of a loop. */
 export interface LoopOptions {
-  /** The time in milliseconds since 1970. Default: `Date.now`. */
+  /** A function that returns the time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
 /**
  * Decides about the calls of one run, and keeps its facts: see `Gate.loop`.
  *
- * Each decision sees what all before it changed: the budgets that are used, the labels of what the model has read, what
- * was asked and approved.
+ * Each decision takes all previous ones into account: the budgets that are used, the labels of the data that the model
+ * has read, and the questions and approvals.
  */
 export class Loop {
   readonly #gate: Decides;
@@ -38,13 +38,16 @@ export class Loop {
     this.agent = agent;
   }
 
-  /** The facts as they are now, to be kept: `gate.loop(agent, facts)` goes on with them. The nonce is a secret. */
+  /**
+   * The current facts. To resume the loop later, store them and call `gate.loop(agent, facts)`. The nonce in them is a
+   * secret.
+   */
   get facts(): Facts {
     return structuredClone(this.#facts);
   }
 
   /**
-   * Say which tools the model may see. From now on calls of others are denied.
+   * Decide which tools the model may see. From now on, calls of other tools are denied.
    *
    * @throws {SeamgateFault} As `Gate.surface`.
    */
@@ -53,10 +56,10 @@ export class Loop {
   }
 
   /**
-   * Permit a call, or not: `const permitted = loop.permit(call); if (permitted) …`. Send `arguments` of what is returned, and nothing
-   * else. {@link Loop.decide} also says why a call may not run.
+   * Permit a call, or not: `const permitted = loop.permit(call); if (permitted) …`. Send the `arguments` of the
+   * returned decision, and nothing else. {@link Loop.decide} also says why a call may not run.
    *
-   * @returns The decision where it allows the call; undefined where it denies it, or asks for approval.
+   * @returns The decision if it allows the call; undefined if it denies the call or requires approval.
    * @throws {SeamgateFault} As `Gate.decide`.
    */
   permit(call: Call): AllowedDecision | undefined {
@@ -65,8 +68,8 @@ export class Loop {
   }
 
   /**
-   * Decide whether a call may run. A decision is an object in any case: its `permit` says whether the call may run, and tells its three
-   * types apart. Where it is `allow`, send `arguments` of the decision, and nothing else.
+   * Decide whether a call may run. The decision is always an object, and therefore truthy: check its `permit`, which
+   * also discriminates the three types. If it is `allow`, send the `arguments` of the decision, and nothing else.
    *
    * @throws {SeamgateFault} As `Gate.decide`.
    */
@@ -75,7 +78,7 @@ export class Loop {
   }
 
   /**
-   * Make an observation of what a call returned. Show the model its `message`, and nothing else of the result.
+   * Turn the result of a call into an observation. Show the model its `message`, and nothing else of the result.
    *
    * @throws {SeamgateFault} As `Gate.observe`.
    */
@@ -84,24 +87,24 @@ export class Loop {
   }
 
   /**
-   * A person approves what was asked. Then decide about the same call again: that says whether the approval holds.
+   * Record that a person approves a call. Then decide about the same call again, which checks the approval.
    *
    * @param asked - The decision that needs approval, or its `ask`.
-   * @param principal - Who approves. The host knows that, and never takes it from a text of the model.
+   * @param principal - The person who approves. The host knows who that is, and never takes it from text of the model.
    * @throws {TypeError} The decision asks for nothing.
    */
   approve(asked: Decision | Ask, principal: string): void {
     this.#decided(asked, principal, "approved");
   }
 
-  /** A person rejects what was asked: see {@link Loop.approve}. Then the same call is denied. */
+  /** Record that a person rejects a call: see {@link Loop.approve}. Then the same call is denied. */
   reject(asked: Decision | Ask, principal: string): void {
     this.#decided(asked, principal, "rejected");
   }
 
   /**
-   * Count what the model took against the profile's budget: tokens, in and out, and milliseconds without the time that a
-   * person took. Calls of tools count themselves.
+   * Charge the model's usage to the profile's budget: input and output tokens, and milliseconds, without the time that
+   * a person took. Calls of tools are charged automatically.
    */
   spend({ tokens = 0, ms = 0 }: { readonly tokens?: number; readonly ms?: number }): void {
     const used = this.#facts.used ?? {};
@@ -109,15 +112,15 @@ export class Loop {
   }
 
   /**
-   * Tell the loop what a person said: `origins` of the profile are proven by it. The last 64 KiB count.
+   * Record the words of a person, which can prove the profile's `origins`. Only the last 64 KiB are kept.
    *
-   * @param text - The person's words, unchanged. Never a text of the model, or one that a tool returned.
+   * @param text - The person's words, unchanged. Never text of the model or of a tool.
    */
   said(text: string): void {
     this.update({ said: [...(this.#facts.said ?? []), text].slice(-64) });
   }
 
-  /** Put other facts in the place of the old ones: the mode, the surface, a value of the context. */
+  /** Replace facts, such as the mode, the surface or a value of the context. */
   update(facts: Partial<Facts>): void {
     this.#facts = { ...this.#facts, ...structuredClone(facts) };
   }
@@ -131,7 +134,7 @@ export class Loop {
     this.update({ approvals: [...approvals, { key: ask.key, digest: ask.digest, decision, principal, at }] });
   }
 
-  /** The facts, at this time. Time does not go back. */
+  /** Returns the facts with the current time. Time never goes back. */
   #current(): Facts {
     this.update({ at: Math.max(Math.floor(this.#now()), this.#facts.at) });
     return this.#facts;

@@ -2,7 +2,7 @@ import type { Contract } from "./contract.js";
 import { Gate, type OutputOptions } from "./node.js";
 import { isStandard, type StandardSchema } from "./standard.js";
 
-/** What `expect.extend` takes: of Vitest, Jest, and whatever speaks as they do. */
+/** The result of a matcher, as `expect.extend` of Vitest, Jest and compatible libraries takes it. */
 export interface MatcherResult {
   readonly pass: boolean;
   message(): string;
@@ -11,10 +11,11 @@ export interface MatcherResult {
 const gate = await Gate.load();
 
 /**
- * Passes where the gate accepts an output by a contract. A partial output does not pass.
+ * Passes if the gate accepts an output by a contract. A partial output does not pass.
  *
- * @param received - What the agent produced.
- * @param contract - A contract, as an object or as JSON text; its schema may be one of a library. Or such a schema alone.
+ * @param received - The agent's output.
+ * @param contract - A contract, as an object or as JSON text, whose schema may come from a library; or only such a
+ *   schema.
  */
 export function toPassContract(
   received: unknown,

@@ -11,7 +11,7 @@ import { ofBytes, ofString } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 import { answered, contractInfo, extras, progressOf } from "./wire.js";
 
-/** What the addon gives for a call. */
+/** The addon's result of a call. */
 interface Given {
   readonly json: string;
   readonly fuel: number;
@@ -19,17 +19,17 @@ interface Given {
   readonly elapsed: number;
 }
 
-/** What the addon gives for an output, by places: to name them would take a fifth of a small call. */
+/** The addon's result for an output, as a tuple: naming the members would take a fifth of the time of a small call. */
 type Reported = readonly [
   json: string,
   fuel: number,
   memory: number,
   elapsed: number,
-  /** Less than 0 where the report has no document. */
+  /** Negative if the report has no document. */
   outputLength: number,
 ];
 
-/** An output as the addon takes it: text, or bytes. */
+/** An output in the form that the addon takes: text or bytes. */
 interface Output {
   readonly agent: string;
   readonly contract: string | undefined;
@@ -38,7 +38,7 @@ interface Output {
   readonly extras: string | undefined;
 }
 
-/** An output, what it is judged by, and what comes with it. */
+/** An output, its contract and its options. */
 export interface Judging {
   readonly subject: Omit<Subject, "checks">;
   readonly output: string | Uint8Array;
@@ -82,7 +82,7 @@ interface AddonRun {
   readonly wakeAt: number | null;
 }
 
-/** The folder of a journal; or what answers the calls of its methods, whose arguments are texts, by texts. */
+/** The folder of a journal; or a function that performs the journal's methods, with texts as arguments and results. */
 export type AddonJournal = string | ((method: string, texts: readonly string[]) => string[]);
 
 interface AddonGate extends AddonJudge {
@@ -132,10 +132,10 @@ export interface Addon {
   version(): string;
 }
 
-/** Under this name a {@link Component} of the addon has what was baked. */
+/** The name of the baked component in a {@link Component} for the addon. */
 const BAKED = "component.wasm";
 
-/** Whether a component is for the addon, not for the engine of JavaScript. */
+/** Returns whether a component is for the addon, not for the JavaScript engine. */
 export function isNative(component: Component): boolean {
   return BAKED in component;
 }
@@ -143,7 +143,7 @@ export function isNative(component: Component): boolean {
 /** The built-in component, for the addon. */
 const BUILT_IN: Component = { [BAKED]: new Uint8Array(0) };
 
-/** The component that bytes are, for the addon. */
+/** Returns the component with these bytes, for the addon. */
 export function ofComponentBytes(bytes: Uint8Array): Component {
   return { [BAKED]: bytes };
 }
@@ -178,20 +178,20 @@ export class NativeEngine implements Engine {
     this.#judge = new NativeJudge(gate, this.digest);
   }
 
-  /** With the built-in component. */
+  /** Creates an engine with the built-in component. */
   static builtIn(addon: Addon, limits: Required<Limits>, deadline: number | undefined): NativeEngine {
     const gate = told(() => new addon.NativeGate({ ...limits, deadline }));
     return new NativeEngine(addon, BUILT_IN, limits, deadline, gate);
   }
 
-  /** With a component of the addon, which may have to be compiled: not on this thread. */
+  /** Creates an engine with a component for the addon, which may be compiled in another thread. */
   static async of(
     addon: Addon,
     component: Component,
     limits: Required<Limits>,
     deadline: number | undefined,
   ): Promise<NativeEngine> {
-    // No bytes are the built-in one.
+    // Without bytes it is the built-in component.
     const bytes = component[BAKED] as Uint8Array | undefined;
     if (!bytes?.length) return NativeEngine.builtIn(addon, limits, deadline);
     const gate = await later(addon.gateOf({ ...limits, deadline }, bytes));
@@ -269,7 +269,7 @@ export class NativeEngine implements Engine {
   }
 
   sibling(): Engine {
-    // What was baked is sealed: it takes no other contract.
+    // A baked component is sealed and accepts no other contract.
     return NativeEngine.builtIn(this.#addon, this.#limits, this.#deadline);
   }
 
@@ -301,7 +301,7 @@ export class NativeEngine implements Engine {
     return new NativeRun(told(() => this.gate.restoreRun(journal, snapshot)));
   }
 
-  /** @internal Off this thread: what a `WorkerGate` asks. */
+  /** @internal Registers a contract in another thread, for a `WorkerGate`. */
   async registerLater(contract: string): Promise<ContractInfo> {
     const info = contractInfo(await later(this.gate.registerLater(contract)));
     this.contracts.keep("", info);
@@ -324,7 +324,7 @@ export class NativeEngine implements Engine {
     return { json: given.json, usage: used(given, this.digest) };
   }
 
-  /** @internal Several outputs, one after the other. What each comes to does not depend on the others. */
+  /** @internal Judges several outputs, one after the other, independently of each other. */
   async validateAllLater(all: readonly Judging[]): Promise<(Judged | Error)[]> {
     const outcomes = await later(this.gate.validateAllLater(all.map(outputOf)));
     return Promise.all(outcomes.map((outcome, at) => this.#outcome(outcome, all[at] as Judging)));
@@ -338,7 +338,7 @@ export class NativeEngine implements Engine {
     }
     const known = error === undefined ? undefined : ofLater(error);
     if (known instanceof Error && !(known instanceof TypeError)) return known;
-    // The component says what is wrong in the options, and where a text is no Unicode.
+    // The component reports invalid options and the position of ill-formed Unicode.
     try {
       const text = typeof output === "string" ? ofString(output) : ofBytes(output);
       const { json, usage } = await this.callLater(wireRequest(subject, text, options));
@@ -360,7 +360,7 @@ function outputOf({ subject: { agent, contract }, output, options }: Judging): O
   };
 }
 
-/** Whether a text has half a surrogate pair, for whose place bytes have no words. */
+/** Returns whether an output is text with half a surrogate pair, whose position bytes cannot express. */
 function isLone(output: string | Uint8Array): boolean {
   return typeof output === "string" && !isWellFormed(output);
 }
@@ -368,7 +368,7 @@ function isLone(output: string | Uint8Array): boolean {
 class NativeJudge implements Judge {
   readonly #judge: AddonJudge;
   readonly #digest: string;
-  /** Judges by contracts that are not registered. */
+  /** The gate for contracts that are passed with a call. */
   readonly #gate: AddonGate | undefined;
 
   constructor(judge: AddonJudge, digest: string, gate?: AddonGate) {
@@ -387,7 +387,7 @@ class NativeJudge implements Judge {
     const isText = typeof output === "string";
     const raw = isText ? output : ofBytes(output).text;
     try {
-      // What is no Unicode in a text has a place that bytes do not have.
+      // Bytes cannot express the position of ill-formed Unicode in a text.
       if (!isText || isWellFormed(output)) {
         const text = textOf(options);
         if (contract !== undefined && gate !== undefined) {
@@ -403,7 +403,7 @@ class NativeJudge implements Judge {
       }
     } catch (error) {
       const known = asOurs(error);
-      // Something in the options is wrong: the component says what.
+      // An option is invalid. The component reports which one.
       if (!(known instanceof TypeError)) throw known;
     }
     const given = isText ? ofString(output) : ofBytes(output);
@@ -437,7 +437,7 @@ class NativeJudge implements Judge {
   }
 }
 
-/** @internal The attempts of a harness step. */
+/** @internal The attempts of `Gate.run`. */
 export class NativeAttempts {
   readonly #attempts: AddonAttempts;
 
@@ -513,7 +513,7 @@ export class NativeRun {
   }
 }
 
-/** Call the addon. What it throws is thrown as an error of ours. */
+/** Calls the addon, and converts its errors to those of this package. */
 export function told<T>(call: () => T): T {
   try {
     return call();
@@ -522,7 +522,7 @@ export function told<T>(call: () => T): T {
   }
 }
 
-/** The same for a promise: there, the kind of the error stands on the first line. */
+/** The same for a promise, whose error has its kind on the first line. */
 export async function later<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
@@ -562,7 +562,7 @@ function used({ fuel, memory, elapsed }: Given, component: string): Usage {
   return { fuel, memory, elapsedMs: elapsed, component };
 }
 
-/** What comes with an output as JSON text; undefined where nothing does. */
+/** Returns the options of an output as JSON text, or undefined if there are none. */
 function textOf(options: OutputOptions): string | undefined {
   if (options.finish === undefined && options.lists === undefined && options.evidence === undefined) {
     return undefined;

@@ -2,7 +2,9 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import type { Cryptography } from "./crypto.js";
 import { base64Url } from "./public-key.js";
 
-/** The cryptography of Node. Ed25519 in its WebCrypto warns that it is experimental. */
+/**
+ * The cryptography of Node. Its WebCrypto is not used because Ed25519 there prints a warning that it is experimental.
+ */
 export const nodeCryptography: Cryptography = {
   sha256: (bytes) => createHash("sha256").update(bytes).digest(),
   async hasSigned(key, signed, signature) {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-// biome-ignore lint/style/useNodejsImportProtocol: with `node:`, webpack 5.112 makes code of it that fails.
+// biome-ignore lint/style/useNodejsImportProtocol: with `node:`, webpack 5.112 generates code that fails.
 import { Worker } from "worker_threads";
 import { addon, warn } from "./addon.js";
 import { files } from "./component/files.js";
@@ -17,7 +17,7 @@ export * from "./index.js";
 
 let compiled: Promise<Component> | undefined;
 
-/** What runs the sandbox of gates that are given no component. */
+/** The engine that runs the sandbox of gates without the option `component`. */
 export const backend: Backend = addon() instanceof LoadError ? "webassembly" : "native";
 
 use({
@@ -47,15 +47,15 @@ use({
   cryptography: nodeCryptography,
 });
 
-/** A worker of this package. */
+/** Starts a worker of this package. */
 function begun(start: unknown): Worker {
-  // Flags of the program are not for it: some would be refused.
+  // The program's flags are not passed on, because workers reject some of them.
   const options = { workerData: start, execArgv: [] };
   const name = "worker-node.js";
   const beside = new URL(name, here);
   const file = existsSync(beside) ? beside : installed(name);
   try {
-    // The last one is written so that bundlers see that it is a module.
+    // The last one has the form that bundlers recognize as a module.
     return file === undefined
       ? new Worker(new URL("./worker-node.js", import.meta.url), options)
       : new Worker(file, options);

@@ -1,9 +1,11 @@
 import { kindOf } from "./plain.js";
 import type { Confidence, Finish } from "./types.js";
 
-/** What an agent saw of one result, for claims to cite; an `Observation` is one. What is left out allows least. */
+/**
+ * A result as an agent saw it, which claims can cite, such as an `Observation`. The defaults are the strictest values.
+ */
 export interface Seen {
-  /** What claims cite it by: 1 to 256 bytes, and no other has it. */
+  /** The unique id by which claims cite it: 1 to 256 bytes. */
   readonly id: string;
   /** What the agent saw of it, character for character: at most 1 MiB. */
   readonly text: string;
@@ -11,49 +13,53 @@ export interface Seen {
   readonly kinds?: readonly string[];
   /** What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning. */
   readonly labels?: readonly string[];
-  /** The most that its source allows a claim to state. Default: `low`. */
+  /** The highest confidence that a claim citing it may state. Default: `low`. */
   readonly confidence?: Confidence;
-  /** Whether all of the result was seen, so that what is not in it is not there. Default: false. */
+  /** True if the agent saw the whole result, so that absence from it proves absence. Default: false. */
   readonly complete?: boolean;
-  /** Codes of what limits it. Each claim that cites it must repeat them. */
+  /** Codes of its limitations. Each claim that cites it must repeat them. */
   readonly limitations?: readonly string[];
 }
 
-/** What comes with an output. */
+/** Options of an output. */
 export interface OutputOptions {
   /**
-   * Why the producer stopped, in our words or as its API said (`end_turn`, `MAX_TOKENS`, `tool-calls` …;
-   * `schemas/request.schema.json` has them all). Any other word is the fault `bad_request`. Default: `unknown`.
+   * Why the producer stopped: one of the component's words, or its API's own word (`end_turn`, `MAX_TOKENS`,
+   * `tool-calls` …; `schemas/request.schema.json` lists all of them). Any other word is the fault `bad_request`.
+   * Default: `unknown`.
    */
   readonly finish?: Finish | (string & Record<never, never>);
-  /** The lists that the contract's `allow` names: all but those of optional rules. Default: none. */
+  /** The lists that the contract's `allow` names. Only those of optional rules may be missing. Default: none. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
   /**
-   * What the agent saw: at most 1,000 observations of 4 MiB in all. Where the contract has `evidence`, none is the fault
-   * `bad_request`, and an empty list is not. Default: none.
+   * The results that the agent saw: at most 1,000, with 4 MiB in all. If the contract has `evidence`, leaving this out
+   * is the fault `bad_request`; passing an empty list is not. Default: none.
    */
   readonly evidence?: readonly Seen[];
 }
 
-/** Where the attempts of a run are written down, as `seamgate run --journal` does it (`schemas/journal.schema.json`). */
+/** A file that records the attempts of a run, as `seamgate run --journal` does (`schemas/journal.schema.json`). */
 export interface RunJournal {
   /** The file. A line is appended and synced for each attempt and each decision. */
   readonly path: string;
-  /** Go on with the last run of the file, if it has one, without repeating its attempts. Default: false. */
+  /** If true, the last run of the file is resumed, if there is one, without repeating its attempts. Default: false. */
   readonly resume?: boolean;
-  /** Keep each output in a file beside the journal. Default: false. */
+  /** If true, each output is kept in a file beside the journal. Default: false. */
   readonly keepOutputs?: boolean;
-  /** What the producer is, say the name of the model: a run is resumed with the same alone. Default: empty. */
+  /**
+   * Identifies the producer, for example by the name of the model. A run resumes only with the same producer. Default:
+   * empty.
+   */
   readonly producer?: string;
-  /** What the producer is asked: only its digest is kept, and a run is resumed with the same alone. Default: empty. */
+  /** The prompt. Only its digest is stored. A run resumes only with the same prompt. Default: empty. */
   readonly prompt?: string;
 }
 
-/** How a harness step is taken. */
+/** Options of `Gate.run`. */
 export interface RunOptions extends Omit<OutputOptions, "finish"> {
-  /** Give a partial document at the end. Default: false. */
+  /** If true, the run may end with a partial document. Default: false. */
   readonly allowPartial?: boolean;
-  /** Where the attempts are written down: a file, or that with how. Default: nowhere. */
+  /** The journal that records the attempts: the path of a file, or an object with options. Default: none. */
   readonly journal?: string | RunJournal;
 }
 
@@ -61,9 +67,9 @@ export interface RunOptions extends Omit<OutputOptions, "finish"> {
 export type Names<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Refuses what is no option, such as a misspelt one.
+ * Rejects unknown options, such as misspelt ones.
  *
- * @param argument - How the caller knows it.
+ * @param argument - The caller's name for the argument.
  */
 export function only<Options>(argument: string, options: Options, names: Names<Options>): void {
   if (Object(options) !== options) {
@@ -78,7 +84,7 @@ export function only<Options>(argument: string, options: Options, names: Names<O
   }
 }
 
-/** @throws {TypeError} It is no function. */
+/** @throws {TypeError} It is not a function. */
 export function asHook<Hook>(name: string, hook: Hook): Hook {
   if (hook !== undefined && typeof hook !== "function") {
     throw new TypeError(`\`${name}\` must be a function, not ${kindOf(hook)}`);

@@ -2,7 +2,7 @@ import { context, type MeterProvider, metrics, SpanStatusCode, type TracerProvid
 import { version } from "./component/about.js";
 import { type Asking, type Observer, observers } from "./watch.js";
 
-// Names of OpenTelemetry's semantic conventions.
+// Names from OpenTelemetry's semantic conventions.
 const AGENT = "gen_ai.agent.name";
 const ERROR = "error.type";
 
@@ -10,7 +10,7 @@ const DISPOSITION = "seamgate.disposition";
 const KEYWORD = "seamgate.keyword";
 const STOP = "seamgate.stop";
 
-/** Where spans and metrics go. Default: the providers that are registered. */
+/** The providers for spans and metrics. Default: the registered providers. */
 export interface InstrumentOptions {
   readonly tracerProvider?: TracerProvider;
   readonly meterProvider?: MeterProvider;
@@ -21,10 +21,10 @@ export interface InstrumentOptions {
  *
  * Spans are `seamgate.validate` and, around a whole question with the calls of its model, `seamgate.ask`. Metrics are
  * `seamgate.verdicts`, `seamgate.violations`, `seamgate.faults`, `seamgate.ask.attempts`, `seamgate.verdict.duration` and
- * `seamgate.verdict.fuel`. Nothing of an output, a prompt or the message of a violation is recorded: only agents, dispositions and
- * keywords.
+ * `seamgate.verdict.fuel`. Only agents, dispositions and keywords are recorded: no outputs, no prompts and no messages
+ * of violations.
  *
- * @returns A function that ends it.
+ * @returns A function that stops recording.
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
   const { tracerProvider = trace, meterProvider = metrics } = options;
@@ -69,7 +69,7 @@ export function instrument(options: InstrumentOptions = {}): () => void {
             span.setAttributes({ ...attributes, "seamgate.attempts": result.attempts.length });
             attempts.record(result.attempts.length, { [AGENT]: agent, ...attributes });
           } else if (error !== undefined) {
-            // Its message may quote an output.
+            // The message of the error may quote an output, so only its name is recorded.
             span.setAttribute(ERROR, error instanceof Error ? error.name : typeof error);
             span.setStatus({ code: SpanStatusCode.ERROR });
           }

@@ -7,34 +7,34 @@ import type { Judged, LocatedViolation, Usage } from "./report.js";
 import { compiled, SCHEMA_OPTIONS, type SchemaOptions, takeSchema } from "./schemas.js";
 import type { StandardSchema } from "./standard.js";
 
-/** What comes with an output and a schema. */
+/** Options of an output that is parsed by a schema. */
 export interface ParseOptions extends OutputOptions, SchemaOptions {}
 
 interface Parsed<T> {
-  /** The output as it was judged. */
+  /** The output that was judged. */
   readonly raw: string;
-  /** What is wrong, as {@link Report.violations}. */
+  /** The violations, as in {@link Report.violations}. */
   readonly violations: readonly LocatedViolation[];
-  /** Why no document could be found or read; null where one was. */
+  /** The reason why no document could be found or read, or null. */
   readonly extractionError: string | null;
   /** The report as JSON text. */
   readonly json: string;
-  /** The verdict. */
+  /** The report. */
   readonly report: Judged<T>;
-  /** What it took. */
+  /** The resource usage. */
   readonly usage: Usage;
-  /** What to tell the agent. Empty where the output was accepted. */
+  /** The feedback for the agent. Empty if the output is accepted. */
   readonly feedback: string;
 }
 
 /**
- * What was made of one output. It is a success where the output was accepted, and passed the schema's own checks where it
- * has some. `data` is the document, as the schema gives it; of a partial verdict it is there, too.
+ * The result of parsing one output. It is a success if the output is accepted and passes the schema's own checks.
+ * `data` is the document, as the schema returns it. A partial verdict has it as well.
  */
 export type ParseResult<T> = Parsed<T> &
   ({ readonly success: true; readonly data: T } | { readonly success: false; readonly data: T | null });
 
-/** Reads outputs: by the contract of an agent, or by nothing but a schema. */
+/** Parses outputs by the contract of an agent, or by a schema. */
 export class ResultParser {
   readonly #gate: Gate;
 
@@ -43,9 +43,9 @@ export class ResultParser {
   }
 
   /**
-   * Read one output by the contract that is registered for its agent.
+   * Parse one output by the contract that is registered for its agent.
    *
-   * @throws {SeamgateFault} `unknown_agent`; or as {@link Gate.validate} does.
+   * @throws {SeamgateFault} `unknown_agent`; or the faults of {@link Gate.validate}.
    */
   parse<T = unknown>(agent: string, output: string | Uint8Array, options?: OutputOptions): ParseResult<T> {
     const { report, usage } = this.#gate.validate<T>(asAgent(agent), output, options);
@@ -53,11 +53,11 @@ export class ResultParser {
   }
 
   /**
-   * Read one output by a schema, with a contract that has the defaults otherwise: a block marked `json`, or the whole
-   * output. A schema is compiled once.
+   * Parse one output by a schema, with the defaults of a contract otherwise: the document is a block marked `json`, or
+   * the whole output. Each schema is compiled once.
    *
-   * @throws {SeamgateFault} `bad_contract`: the schema cannot be used; or as {@link Gate.validate} does.
-   * @throws {TypeError} It is no schema, or does not say what it is in JSON; or it has asynchronous checks.
+   * @throws {SeamgateFault} `bad_contract` if the schema cannot be used; or the faults of {@link Gate.validate}.
+   * @throws {TypeError} It is not a schema, has no JSON Schema, or has asynchronous checks.
    */
   parseWithSchema<T>(schema: StandardSchema<T>, output: string | Uint8Array, options?: ParseOptions): ParseResult<T>;
   parseWithSchema<T = unknown>(schema: JsonSchema, output: string | Uint8Array, options?: ParseOptions): ParseResult<T>;
@@ -75,10 +75,10 @@ export class ResultParser {
   }
 
   /**
-   * Text for an agent's prompt: what its output must be for {@link ResultParser.parseWithSchema}.
+   * Returns text for an agent's prompt that says what its output must be for {@link ResultParser.parseWithSchema}.
    *
-   * @throws {SeamgateFault} `bad_contract`: the schema cannot be used.
-   * @throws {TypeError} It is no schema, or does not say what it is in JSON.
+   * @throws {SeamgateFault} `bad_contract` if the schema cannot be used.
+   * @throws {TypeError} It is not a schema, or has no JSON Schema.
    */
   describeSchema(schema: StandardSchema | JsonSchema, options: SchemaOptions = {}): string {
     only("options", options, SCHEMA_OPTIONS);

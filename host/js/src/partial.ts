@@ -1,46 +1,46 @@
 import { Places } from "./text.js";
 import type { Completed, Span } from "./types.js";
 
-/** A value of which any part may still be missing, at any depth. */
+/** A value in which any part may still be missing, at any depth. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? DeepPartial<Item>[]
   : T extends object
     ? { [Name in keyof T]?: DeepPartial<T[Name]> }
     : T;
 
-/** An item that is complete, as the text stands, with its value. It is not judged. */
+/** An item whose text has arrived completely, with its value. It is not judged yet. */
 export interface CompletedItem extends Completed {
-  /** Its text in the output. Not enumerable. */
+  /** The item's text in the output. Not enumerable. */
   readonly text: string;
-  /** `span` in units of UTF-16, as strings of JavaScript have them. Not enumerable. */
+  /** `span` in UTF-16 code units, as in JavaScript strings. Not enumerable. */
   readonly textSpan: Span;
-  /** Its value; undefined where the text is not JSON as it stands, which `repair` may put right. Not enumerable. */
+  /** The item's value. Undefined if the text is not valid JSON, which `repair` may still fix. Not enumerable. */
   readonly value: unknown;
 }
 
-/** Markup of reasoning before an answer: the document does not stand in it. */
+/** Markup of reasoning before an answer. It does not contain the document. */
 const REASONING = /^\s*<(think|thinking|thought|reasoning|scratchpad)>/i;
 
 /** A fence that opens a block with an object or an array. */
 const FENCE = /(?:^|\n)[ \t]*(?:`{3,}|~{3,})[ \t]*(?:json)?[ \t]*\r?\n\s*(?=[{[])/gi;
 
 /**
- * The document of an output that is still coming, as far as it has come. Progress says where a document begins once one of its items is
- * complete. Until then, it is looked for where most models write it: in the whole output, or in a block for JSON.
+ * The partial document of an output that is still being streamed. Once an item is complete, the progress says where its
+ * document begins. Until then, the document is searched for in the usual places: the whole output, or a block for JSON.
  */
 export class PartialDocument {
   #text = "";
-  /** Where the answer begins, after its reasoning and white space, once that is known. */
+  /** The position at which the answer begins, after reasoning and white space, once it is known. */
   #begin: number | undefined;
-  /** Where to look for the next block. */
+  /** The position from which to search for the next block. */
   #from = 0;
   #growing: GrowingValue | undefined;
-  /** Where documents began, in units of UTF-16. */
+  /** The positions at which documents began, in UTF-16 code units. */
   readonly #starts = new Set<number>();
-  /** As far as it was given to that. */
+  /** The position up to which the text was passed to `#growing`. */
   #fed = 0;
 
-  /** Take what came next. */
+  /** Adds the next chunk. */
   push(text: string): void {
     this.#text += text;
     this.#grow();
@@ -66,14 +66,14 @@ export class PartialDocument {
     this.#from = start + 1;
   }
 
-  /** The value as far as it has come. The same objects grow with the next pieces. */
+  /** The value so far. The same objects grow with the next chunks. */
   get value(): unknown {
     return this.#growing?.value;
   }
 
   /**
-   * Items with their texts and values. The gate says in which document they are: that is the one that grows, also where the contract's
-   * `extract` finds it elsewhere than in a block or in the whole output.
+   * Returns items with their texts and values. The gate says which document they belong to, and that document is
+   * followed from now on, even if the contract's `extract` finds it outside of a block.
    */
   items(completed: readonly Completed[]): CompletedItem[] {
     const places = new Places(this.#text);
@@ -92,7 +92,7 @@ export class PartialDocument {
     });
   }
 
-  /** Where a document begins that was not begun yet: the whole output, or a block. */
+  /** Returns the position at which a new document begins: the whole output, or a block. */
   #start(): number | undefined {
     if (this.#begin === undefined) {
       const after = this.#afterReasoning();
@@ -107,9 +107,9 @@ export class PartialDocument {
     return found === null ? undefined : found.index + found[0].length;
   }
 
-  /** Undefined while it cannot be told. */
+  /** Returns undefined while it is unknown. */
   #afterReasoning(): number | undefined {
-    // The beginning of such a tag may be all there is.
+    // The text so far may be the beginning of such a tag.
     if (/^\s*<[a-z]*$/i.test(this.#text)) return undefined;
     const name = REASONING.exec(this.#text)?.[1];
     if (name === undefined) return 0;
@@ -126,25 +126,25 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The most levels that are followed. */
+/** The most levels of nesting that are followed. */
 const MOST_DEEP = 256;
 
-/** A JSON value that grows with its text. What cannot be told yet, as a number that may go on, is not there yet. */
+/** A JSON value that grows with its text. Values that may still change, such as an unfinished number, are left out. */
 class GrowingValue {
   readonly #open: { readonly value: Record<string, unknown> | unknown[]; name: string | undefined }[] = [];
   #root: unknown;
-  /** A string or a word that has begun, with its quote. */
+  /** The unfinished string or word, including its opening quote. */
   #token = "";
   #isOver = false;
 
-  /** Whether the value is complete, or is not JSON. */
+  /** True if the value is complete or is not JSON. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   get value(): unknown {
     const { name, value } = this.#open.at(-1) ?? {};
-    // As far as a string has come that is not a name.
+    // An unfinished string that is not a name.
     if (this.#token.startsWith('"') && value !== undefined && (name !== undefined || Array.isArray(value))) {
       const text = parsed(`${this.#token.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, "")}"`);
       if (typeof text === "string") this.#put(text.replace(/[\ud800-\udbff]$/, ""), true);
@@ -158,10 +158,10 @@ class GrowingValue {
     }
   }
 
-  /** The rest of a string. Gives the place of its last character. */
+  /** Reads the rest of a string. Returns the position of its last character. */
   #string(text: string, start: number): number {
     let at = start;
-    // A backslash may have come last, and escapes what comes now.
+    // A backslash at the end of the previous chunk escapes the first character of this one.
     let backslashes = 0;
     while (this.#token.at(-1 - backslashes) === "\\") backslashes += 1;
     let escaped = backslashes % 2 === 1;
@@ -219,7 +219,7 @@ class GrowingValue {
     return at;
   }
 
-  /** A name, or a value that is complete. */
+  /** Adds a name, or a complete value. */
   #scalar(value: unknown): void {
     const open = this.#open.at(-1);
     if (open === undefined) {
@@ -232,7 +232,7 @@ class GrowingValue {
     }
   }
 
-  /** Put a value where it stands. The next one takes its place while it is still growing. */
+  /** Puts a value in its place. While it is growing, the next one replaces it. */
   #put(value: unknown, isGrowing: boolean): void {
     const open = this.#open.at(-1);
     if (open === undefined) return;
@@ -244,12 +244,12 @@ class GrowingValue {
       this.#isOver = true;
       return;
     }
-    // A name may be `__proto__`.
+    // The name may be `__proto__`.
     Object.defineProperty(open.value, open.name, { value, writable: true, enumerable: true, configurable: true });
     if (!isGrowing) open.name = undefined;
   }
 
-  /** The last string of an array, where a part of it is there already. */
+  /** The last string of an array, if a part of it is already in the array. */
   #growingAt: { readonly array: unknown[]; readonly at: number } | undefined;
 
   #place(array: unknown[], isGrowing: boolean): number {

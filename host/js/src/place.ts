@@ -4,14 +4,15 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { version } from "./component/about.js";
 import { LoadError } from "./fault.js";
 
-/** This module, or the bundle that it is in. In CommonJS, `import.meta.url` is not there, or is where the module was before. */
+/** This module, or its bundle. In CommonJS, `import.meta.url` is missing, or is the original path of the module. */
 export const here: string =
   typeof __filename === "string" && existsSync(__filename) ? pathToFileURL(__filename).href : import.meta.url;
 
 /**
- * Returns a file of this package: where its bundler put it, beside the bundle, or in the package that is installed.
+ * Returns a file of this package: at the place where the bundler put it, beside the bundle, or in the installed
+ * package.
  *
- * @throws {LoadError} It is nowhere.
+ * @throws {LoadError} It is in none of these places.
  */
 export function located(place: () => URL, name: string): URL {
   const beside = path.posix.basename(name);
@@ -25,20 +26,20 @@ export function located(place: () => URL, name: string): URL {
   );
 }
 
-/** Returns a file of the package where it is installed, for a bundle that left its files behind. */
+/** Returns a file of the installed package, for a bundle that does not include it. */
 export function installed(name: string): URL | undefined {
   const manifest = found(manifestAbove);
   const file = manifest && new URL(`dist/${name}`, manifest);
   return file && existsSync(file) ? file : undefined;
 }
 
-/** Returns the places where a package that `seamgate` depends on has a file. */
+/** Returns the possible places of a file of a package that `seamgate` depends on. */
 export function placesOf(name: string, file: string, main: () => string): string[] {
   const searches: (() => string | URL | undefined)[] = [
     () => path.join(path.dirname(main()), file),
     () => fileURLToPath(new URL(file, here)),
     () => above(here, `${name}/${file}`),
-    // A package manager may link to where `seamgate` really lies, and only that folder leads to what it depends on.
+    // A package manager may link to the real folder of `seamgate`, and its dependencies are found only from there.
     () => above(realOf(manifestAbove()), `${name}/${file}`),
   ];
   const paths = searches.map((search) => {
@@ -52,13 +53,13 @@ function realOf(url: URL | undefined): string | undefined {
   return url && pathToFileURL(realpathSync(fileURLToPath(url))).href;
 }
 
-/** Returns the manifest of the package of this version that is installed nearest above; none if that is of another version. */
+/** Returns the manifest of the nearest installed `seamgate` in a parent folder, if it has this version. */
 function manifestAbove(): URL | undefined {
   const manifest = above(here, "seamgate/package.json");
   return manifest && JSON.parse(readFileSync(manifest, "utf8")).version === version ? manifest : undefined;
 }
 
-/** Returns a file of an installed package: the nearest above. */
+/** Returns a file of the nearest installed package in a parent folder. */
 function above(from: string | undefined, name: string): URL | undefined {
   if (from === undefined) return undefined;
   for (let at = new URL(".", from), last = ""; at.href !== last; last = at.href, at = new URL("..", at)) {
@@ -68,7 +69,9 @@ function above(from: string | undefined, name: string): URL | undefined {
   return undefined;
 }
 
-/** Returns what a search finds. It finds nothing if it throws: there is no `import.meta`, no such package, or no valid manifest. */
+/**
+ * Returns the result of a search, or undefined if it throws: no `import.meta`, no such package, or no valid manifest.
+ */
 function found<T>(search: () => T): T | undefined {
   try {
     return search();

@@ -1,19 +1,19 @@
 import { SeamgateFault } from "./fault.js";
 import { isPlainObject, isStandard, type StandardSchema, visible } from "./standard.js";
 
-/** Members that hold schemas. In a schema, what is undefined was meant to be something. */
+/** Members that hold schemas. In a schema, an undefined member is a mistake. */
 const SCHEMAS: readonly string[] = ["schema", "jtd", "resources", "inputSchema", "input_schema", "outputSchema"];
 
-/** The most characters that are shown of a name. */
+/** The most characters of a name in a message. */
 const MAX_NAME = 64;
 
-/** What is said of a library's schemas. */
+/** The wording of messages about a library's schemas. */
 interface Library {
-  /** What one is called. */
+  /** The name of such a schema. */
   readonly named: string;
-  /** What makes a JSON Schema of one. */
+  /** The function that converts it to a JSON Schema. */
   readonly toJson: string;
-  /** What makes a schema of it that says itself what it is in JSON. */
+  /** The function that adds a JSON Schema to it. */
   readonly standard: string;
 }
 
@@ -42,13 +42,14 @@ const LIBRARIES: Readonly<Record<string, Library>> = {
 };
 
 /**
- * A document as JSON text. What JSON text would lose is refused, and not lost: an instance of a class, a function, a symbol, a bigint,
- * a number that is not finite, and in a schema what is undefined. Elsewhere, members that are undefined are left out.
+ * Returns a document as JSON text. Values that JSON cannot represent are errors: instances of classes, functions,
+ * symbols, bigints, numbers that are not finite, and, in a schema, undefined members. Elsewhere, undefined members are
+ * left out.
  *
- * @param what - What the document is, for the message.
- * @param isSchema - Whether it is a schema as a whole.
- * @throws {TypeError} It holds something else than JSON. The message says what and where.
- * @throws {RangeError} It has no end.
+ * @param what - The kind of document, for the message.
+ * @param isSchema - True if the whole document is a schema.
+ * @throws {TypeError} It holds a value that is not JSON. The message says what and where.
+ * @throws {RangeError} It is nested too deeply.
  */
 export function plainJson(what: string, document: unknown, isSchema = false): string {
   return JSON.stringify(copied(document, "$", { what, isSchema, around: new Set() }));
@@ -57,7 +58,7 @@ export function plainJson(what: string, document: unknown, isSchema = false): st
 interface Place {
   readonly what: string;
   readonly isSchema: boolean;
-  /** The objects around this one. */
+  /** The objects that contain this one. */
   readonly around: Set<object>;
 }
 
@@ -104,7 +105,7 @@ function members(object: object, path: string, place: Place): object {
   return copy;
 }
 
-/** Returns whether an object is an array, or one that is written `{}`, and no schema of a library. */
+/** Returns whether an object is an array or a plain object, and not a library's schema. */
 function isPlain(value: object): boolean {
   return Array.isArray(value) || (isPlainObject(value) && !isStandard(value));
 }
@@ -114,7 +115,7 @@ function refused(path: string, found: string, { what, isSchema }: Place): TypeEr
   return new TypeError(`${what}: ${path} is ${found}; ${must}${advice(found, isSchema)}`);
 }
 
-/** What makes JSON of it. */
+/** Returns advice on how to convert the value to JSON. */
 function advice(found: string, isSchema: boolean): string {
   const known = Object.values(LIBRARIES).find(({ named }) => named === found);
   if (known === undefined && !found.startsWith("a schema of ")) {
@@ -124,7 +125,7 @@ function advice(found: string, isSchema: boolean): string {
   return `. Pass ${toJson}; or give the schema itself as \`schema\` of a contract, or to \`ask\` or \`parseWithSchema\``;
 }
 
-/** What kind of value this is, for the message that it is another than it must be. */
+/** Names the kind of a value, for the message that it has the wrong kind. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) {
     return String(value);
@@ -132,7 +133,7 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? "an array" : isPlain(Object(value)) ? "an object" : named(value);
 }
 
-/** What a value is that is not JSON. */
+/** Names a value that is not JSON. */
 function named(value: unknown): string {
   const library = libraryOf(value);
   if (library !== undefined) {
@@ -153,7 +154,7 @@ function named(value: unknown): string {
   }
 }
 
-/** The library that a schema is of, where it is one. */
+/** Returns the library of a schema, or undefined if the value is not a schema. */
 function libraryOf(value: unknown): string | undefined {
   if (isStandard(value)) {
     return String(value["~standard"]?.vendor).toLowerCase();
@@ -173,23 +174,25 @@ function shown(name: string): string {
   return visible(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
 }
 
-/** The dialect that schemas are asked for. */
+/** The dialect of JSON Schema that is requested from libraries. */
 const TARGET = "draft-2020-12";
 
-/** Has Valibot leave out the checks that JSON Schema cannot say, which the schema makes itself. It fails otherwise. */
+/**
+ * Makes Valibot omit checks that JSON Schema cannot express, instead of failing. The schema runs these checks itself.
+ */
 const VALIBOT = {
   overrideAction: ({ jsonSchema, errors }: { jsonSchema: unknown; errors: unknown }) =>
     errors === undefined ? undefined : jsonSchema,
 };
 
-/** What schemas are in JSON, written once. */
+/** A cache of the JSON Schemas of library schemas. */
 const written = new WeakMap<object, string>();
 
 /**
- * Returns what a schema takes, before its transforms, as the JSON text of a JSON Schema.
+ * Returns the JSON Schema of a schema's input, before its transforms, as JSON text.
  *
- * @throws {TypeError} The schema does not say what it is in JSON.
- * @throws {SeamgateFault} `bad_contract`: JSON Schema has no words for it.
+ * @throws {TypeError} The schema has no JSON Schema.
+ * @throws {SeamgateFault} `bad_contract` if JSON Schema cannot express it.
  */
 export function inJson(schema: StandardSchema): string {
   const known = written.get(schema);

@@ -6,38 +6,38 @@ import type { Limits } from "./limits.js";
 import { type Addon, isNative, NativeEngine, ofComponentBytes } from "./native.js";
 import { WebAssemblyEngine } from "./webassembly.js";
 
-/** A worker of this platform, as far as it is used here. */
+/** A worker of this platform, with the methods that are used here. */
 export interface Port {
   post(message: unknown): void;
-  /** Tell what comes, and once why nothing more will. */
+  /** Listens to messages, and to the end of the worker. */
   listen(message: (data: unknown) => void, ended: (why: Error) => void): void;
-  /** Whether a program that has nothing else to do waits for it. */
+  /** Sets whether the worker keeps the program running. */
   hold(held: boolean): void;
   end(): void;
 }
 
-/** What differs between Node and browsers. */
+/** The functions that differ between platforms. */
 export interface Platform {
-  /** The component of this package, compiled. */
+  /** Returns the compiled component of this package. */
   component(): Promise<Component>;
-  /** The native addon, where there is one for this machine; or why there is none. */
+  /** Returns the native addon for this machine, or the reason why there is none. */
   addon(): Addon | LoadError;
-  /** Says, where a user sees it, that a gate runs without the addon. */
+  /** Warns the user that a gate runs without the addon. */
   warn(why: LoadError): void;
-  /** Start a worker that is given this first. */
+  /** Starts a worker with this data. */
   worker(start: unknown): Port;
-  /** How many workers run at the same time. */
+  /** Returns the number of workers that can run in parallel. */
   processors(): number;
-  /** Digests and signatures, for receipts. */
+  /** The digests and signatures that receipts need. */
   readonly cryptography: Cryptography;
 }
 
 let current: Platform | undefined;
 
-/** The components of this package, as gates share them. */
+/** The components of this package, which gates share. */
 const owned = new WeakSet<Component>();
 
-/** Said once, by the entry point of the platform. */
+/** Sets the platform. Called once, by its entry point. */
 export function use(platform: Platform): void {
   current = platform;
 }
@@ -49,7 +49,7 @@ export function platform(): Platform {
   return current;
 }
 
-/** The native addon. @throws {LoadError} There is none here. */
+/** Returns the native addon. @throws {LoadError} There is none. */
 export function addon(what: string): Addon {
   const addon = platform().addon();
   if (addon instanceof LoadError) {
@@ -58,7 +58,7 @@ export function addon(what: string): Addon {
   return addon;
 }
 
-/** The native addon, for a gate with the built-in component. If there is none, the platform says so. */
+/** Returns the native addon for a gate with the built-in component. If there is none, the platform warns. */
 export function builtIn(): Addon | undefined {
   const addon = platform().addon();
   if (!(addon instanceof LoadError)) return addon;
@@ -66,7 +66,7 @@ export function builtIn(): Addon | undefined {
   return undefined;
 }
 
-/** What a gate has below it. */
+/** Creates the engine of a gate. */
 export async function engine(
   options: { readonly component?: Component | Uint8Array; readonly deadlineMs?: number },
   limits: Required<Limits>,
@@ -95,7 +95,7 @@ export async function engine(
   return new WebAssemblyEngine(own, limits, true);
 }
 
-/** @throws {TypeError} It is no time that a timer holds. */
+/** @throws {TypeError} It is not a valid time for a timer. */
 export function checkDeadline(deadline: number | undefined, argument = "deadlineMs"): void {
   if (deadline !== undefined && !(typeof deadline === "number" && deadline > 0 && deadline < 2 ** 31)) {
     throw new TypeError(

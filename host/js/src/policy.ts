@@ -1,17 +1,20 @@
-/** A JSON Schema: draft 4, 6, 7, 2019-09 or, where it does not say, 2020-12. For an interface, as TypeBox has them, write `{ ...schema }`. */
+/**
+ * A JSON Schema of draft 4, 6, 7, 2019-09 or 2020-12, the default if it has no `$schema`. To pass an interface, such as
+ * a schema of TypeBox, write `{ ...schema }`.
+ */
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
-/** One of these words; texts of JSON files are of the type `string`. */
+/** One of these words. Other strings are allowed because the text of a JSON file has the type `string`. */
 type Word<W extends string> = W | (string & Record<never, never>);
 
-/** The members of a contract beside its schema (`schemas/contract.schema.json` describes them). */
+/** The members of a contract other than its schema (`schemas/contract.schema.json` describes them). */
 export interface ContractPolicy {
   readonly $schema?: string | undefined;
   readonly agent?: string | undefined;
   readonly version?: string | undefined;
   readonly description?: string | undefined;
   readonly dialect?: string | undefined;
-  /** Schemas that `schema` refers to, by their URIs. */
+  /** Schemas that `schema` refers to, by URI. */
   readonly resources?: Readonly<Record<string, JsonSchema>> | undefined;
   readonly formats?: Word<"assert" | "annotate"> | undefined;
   readonly extract?:

@@ -3,7 +3,7 @@ import { LoadError } from "./fault.js";
 import { use } from "./platform.js";
 import { webCryptography } from "./web-crypto.js";
 
-/** Has gates run a component that the bundler gives as modules: nothing is compiled, which these runtimes allow only to themselves. */
+/** Makes gates run a component that the bundler provides as modules, for runtimes that do not allow compiling. */
 export function usePrecompiled(modules: Component): void {
   use({
     component: async () => modules,

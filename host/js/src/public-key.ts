@@ -1,4 +1,4 @@
-// Public keys of Ed25519 as profiles and people write them, and the strict base64 (RFC 4648) that they are in.
+// Reads public keys of Ed25519, as written in profiles and by people, and their strict base64 (RFC 4648).
 
 /** The type of an Ed25519 key of SSH (RFC 8709). */
 const SSH_ED25519 = "ssh-ed25519";
@@ -22,7 +22,7 @@ function ofSsh(rest: string): Uint8Array | undefined {
   return isOne ? blob.slice(head.length) : undefined;
 }
 
-/** Returns a text without white space around it, as Unicode has it: `trim` of JavaScript leaves U+0085, and takes U+FEFF. */
+/** Trims white space as defined by Unicode. JavaScript's `trim` keeps U+0085 and removes U+FEFF. */
 export function trimmed(text: string): string {
   const start = /^\p{White_Space}*/u.exec(text)?.[0].length ?? 0;
   let end = text.length;
@@ -67,6 +67,6 @@ function decoded(text: string, last: string, padding: string): Uint8Array | unde
       at += 1;
     }
   }
-  // Bits that no byte takes must be zero: bytes have one text.
+  // Unused bits must be zero, so that each byte string has only one encoding.
   return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }

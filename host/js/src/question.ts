@@ -11,12 +11,12 @@ import type { Session } from "./session.js";
 import { isStandard, type StandardSchema } from "./standard.js";
 import type { DeadEnd } from "./types.js";
 
-/** What answers are judged by. */
+/** The contract and the gate that answers are judged by. */
 interface Judging {
   readonly gate: Gate;
   readonly agent: string;
   readonly checks: Checks | undefined;
-  /** What the model is told that the answer must be. */
+  /** The description of the expected answer, for the model. */
   readonly wanted: string;
 }
 
@@ -26,7 +26,7 @@ export class Question<T, M extends object> {
   readonly #options: AskOptions;
   readonly #retries: number;
   readonly #messages: (M | Message)[];
-  /** Those that the next answer is put together with. */
+  /** The reports that the next answer is merged with. */
   #reports: Judged[] = [];
   readonly #attempts: Attempt[] = [];
   #wrong: string | undefined;
@@ -39,12 +39,12 @@ export class Question<T, M extends object> {
     this.#messages = asking(prompt, this.#judging.wanted);
   }
 
-  /** The conversation so far, to be sent. */
+  /** Returns the conversation so far, to be sent. */
   messages(): (M | Message)[] {
     return this.#messages.map((message) => ({ ...message }));
   }
 
-  /** Begin an answer that is still coming. Its verdict is asked for with {@link Question.take}. */
+  /** Begins a session for a streamed answer. {@link Question.take} returns its verdict. */
   session<Input>(): Session<Input> {
     const { gate, agent } = this.#judging;
     return gate.session<Input>(agent, this.#given());
@@ -55,16 +55,16 @@ export class Question<T, M extends object> {
     return this.#judging.agent;
   }
 
-  /** Every attempt so far, in order. */
+  /** All attempts so far, in order. */
   get attempts(): readonly Attempt[] {
     return this.#attempts;
   }
 
   /**
-   * Judge an answer. Undefined where the model is to be asked again.
+   * Judges an answer. Returns undefined if the model must be asked again.
    *
-   * @param answer - What the reply says, where it was a stream.
-   * @param deadEnd - Why it was left before its end.
+   * @param answer - The answer in the reply, if it was a stream.
+   * @param deadEnd - The reason why the stream was closed before its end, if it was.
    */
   async take(reply: unknown, answer: Said = said(reply), deadEnd?: DeadEnd): Promise<AskResult<T, M> | undefined> {
     const { report, usage: judged } = this.#validate(answer);
@@ -76,14 +76,15 @@ export class Question<T, M extends object> {
     const found = whole.json === merged.json ? [] : without(whole.violations, merged.violations);
     let told = whole.feedback;
     if (found.length > 0) {
-      // The next answer is put together with what the checks left. After a rejection everything is asked for again.
+      // The next answer is merged with the items that passed the checks. After a rejection, the model is asked for
+      // everything again.
       this.#reports = whole.outputJson === null ? [] : [whole];
     } else if (merged.outputJson !== null && report.disposition === "rejected" && told !== report.feedback) {
       told = useless(report, told);
     }
     const stop = this.#stop(whole, report);
     const isLeft = deadEnd !== undefined && report.disposition === "rejected";
-    // What the gate says of a text that was cut off is not what was wrong with it.
+    // The stream was closed early, so the gate's violations for the truncated text are not the cause.
     const violations = isLeft ? [ofDeadEnd(deadEnd)] : [...report.violations, ...found];
     if (isLeft) {
       told = feedback(violations);
@@ -92,7 +93,7 @@ export class Question<T, M extends object> {
     this.#attempts.push(attempt);
     this.#options.onAttempt?.(attempt);
     if (report.raw.trim() !== "") {
-      // Some interfaces refuse an empty message.
+      // Some APIs reject an empty message.
       this.#messages.push({ role: "assistant", content: report.raw });
     }
     if (stop === undefined) {
@@ -112,7 +113,7 @@ export class Question<T, M extends object> {
       if (!violations.some(({ pointer }) => pointer === "/finish")) {
         throw fault;
       }
-      // Interfaces have new words, now and then.
+      // APIs introduce new words from time to time.
       return gate.unchecked(agent, text, given);
     }
   }
@@ -122,7 +123,7 @@ export class Question<T, M extends object> {
     return { ...(lists && { lists }), ...(evidence && { evidence }) };
   }
 
-  /** The report on all answers together. */
+  /** Returns the report on all answers together. */
   #merge(usage: Usage): { merged: Judged; usage: Usage } {
     const { gate, agent } = this.#judging;
     const last = this.#reports.at(-1) as Judged;
@@ -131,7 +132,7 @@ export class Question<T, M extends object> {
     }
     const { lists, evidence } = this.#options;
     const members = JSON.stringify({ op: "merge", agent, lists, evidence }).slice(0, -1);
-    // The reports stand in it as they are: what is written again has other digits.
+    // The reports are embedded verbatim, because serializing them again would change the digits of numbers.
     const answer = gate.call(`${members},"reports":[${this.#reports.map(({ json }) => json).join()}]}`);
     const before = '{"id":null,"report":';
     if (!answer.json.startsWith(before)) {
@@ -141,7 +142,7 @@ export class Question<T, M extends object> {
     return { merged, usage: sum([usage, answer.usage]) };
   }
 
-  /** Why not to ask again, as the harness step of the library does. Undefined where it is to be asked again. */
+  /** Returns the reason not to ask again, by the same rules as `Gate.run`, or undefined to ask again. */
   #stop(whole: Judged, last: Judged): Stop | undefined {
     const wrong = withoutSpans(whole, last);
     const same = wrong === this.#wrong;
@@ -156,7 +157,7 @@ export class Question<T, M extends object> {
     if (same) {
       return "repeated";
     }
-    // What is put together of all answers must be within the limit of one.
+    // The merged answers must not exceed the limit on one output.
     const isLong = this.#length > this.#judging.gate.limits.outputBytes / 2;
     return isLong || this.#attempts.length >= this.#retries ? "limit" : undefined;
   }
@@ -186,7 +187,7 @@ export class Question<T, M extends object> {
   }
 }
 
-/** What answers are judged by: a schema, a contract, or that of an agent. */
+/** Returns what answers are judged by: a schema, a contract, or the contract of an agent. */
 function judging(of: unknown, options: AskOptions, beside: Gate): Judging {
   if (isStandard(of)) {
     const { text, described, checks } = takeSchema(of, options);
@@ -207,7 +208,7 @@ function judging(of: unknown, options: AskOptions, beside: Gate): Judging {
   return { gate, agent: info.agent, checks, wanted: gate.describe(info.agent) };
 }
 
-/** Why an answer was left before its end, as a violation. */
+/** Converts the reason why a stream was closed early to a violation. */
 function ofDeadEnd({ keyword, message }: DeadEnd): LocatedViolation {
   const nowhere = { textSpan: { value: null }, text: { value: null } };
   const violation = {
@@ -223,13 +224,13 @@ function ofDeadEnd({ keyword, message }: DeadEnd): LocatedViolation {
   return Object.defineProperties(violation, nowhere) as unknown as LocatedViolation;
 }
 
-/** The violations that are not among others. */
+/** Returns the violations that are not among `others`. */
 function without(all: readonly LocatedViolation[], others: readonly LocatedViolation[]): LocatedViolation[] {
   const known = new Set(others.map((violation) => JSON.stringify(violation)));
   return all.filter((violation) => !known.has(JSON.stringify(violation)));
 }
 
-/** The conversation, with what the answer must be at its end. */
+/** Returns the conversation, with a description of the expected answer at its end. */
 function asking<M extends object>(prompt: Prompt<M>, wanted: string): (M | Message)[] {
   const messages = typeof prompt === "string" ? [{ role: "user", content: prompt } as const] : [...prompt];
   const last = messages.at(-1) as { role?: unknown; content?: unknown } | undefined;
@@ -240,7 +241,7 @@ function asking<M extends object>(prompt: Prompt<M>, wanted: string): (M | Messa
   return [...messages.slice(0, -1), { ...last, role: "user", content }];
 }
 
-/** The feedback, where the last answer added nothing to those before: it also says why. */
+/** Returns the feedback if the last answer added nothing to the earlier ones, with the reason. */
 function useless(last: Judged, told: string): string {
   const first = last.error?.violations[0];
   return first === undefined
@@ -248,7 +249,7 @@ function useless(last: Judged, told: string): string {
     : `The last answer could not be used as it was:\n- at ${first.path}: ${first.message}.\n${told}`;
 }
 
-/** What is wrong, as far as it is the same in another text. */
+/** Returns the violations without their positions, so that those of different answers can be compared. */
 function withoutSpans(whole: Judged, last: Judged): string {
   const wrong = [last, whole].flatMap(({ violations }) =>
     violations.map((violation) => ({ ...violation, span: null })),

@@ -3,7 +3,7 @@ import { contentOf, type StepLines } from "./journal-lines.js";
 import { type Claims, signedClaims } from "./signed-decision.js";
 import { integerOf, itemsOf, membersOf, namedMembers, stringOf } from "./slices.js";
 
-/** An event of the type `approval`, as far as a signature is about it. */
+/** The members of an event of the type `approval` that a signature covers. */
 interface Approval {
   readonly at: bigint;
   readonly key: string;
@@ -13,14 +13,14 @@ interface Approval {
   readonly token: string | undefined;
 }
 
-/** What a person is asked: the call's key and digest, and the keys of those who may decide. */
+/** A question to a person: the call's key and digest, and the public keys of those who may decide. */
 interface Ask {
   readonly key: string;
   readonly digest: string;
   readonly keys: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
-/** What the lines of steps say about decisions. */
+/** The decisions in the lines of steps. */
 export interface Decisions {
   allowed: number;
   denied: number;
@@ -31,7 +31,7 @@ export interface Decisions {
   ended: string | undefined;
 }
 
-/** Decisions that were made, and how the first signature fails that does. */
+/** The counts of decisions, and the first failure of a signature. */
 export interface Approvals {
   readonly decisions: Decisions;
   readonly failed: { readonly step: number; readonly line: number; readonly detail: string } | undefined;
@@ -81,7 +81,7 @@ function count(decisions: Decisions, record: string | undefined): void {
   decisions[permit === "allow" ? "allowed" : permit === "deny" ? "denied" : "asked"] += 1;
 }
 
-/** Counts an approval, or says what is wrong with its signature. */
+/** Counts an approval, or returns what is wrong with its signature. */
 async function told(
   decisions: Decisions,
   run: string,
@@ -89,7 +89,7 @@ async function told(
   ask: Ask | undefined,
   cryptography: Cryptography,
 ): Promise<string | undefined> {
-  // The ask is in a step whose lines are withheld.
+  // The question is in a step whose lines are withheld.
   if (ask === undefined) return undefined;
   const keys = ask.keys?.get(approval.principal);
   if (keys === undefined) {

@@ -1,6 +1,6 @@
 import { CborError, CborReader, cborBytes } from "./cbor.js";
 
-/** The media type of what is signed. */
+/** The media type of the signed statement. */
 const CONTENT_TYPE = "application/vnd.seamgate.receipt+json";
 
 /** The tag of a `COSE_Sign1` message (RFC 9052, section 4.2). */
@@ -19,21 +19,21 @@ const ISSUED_AT = 6;
 const KEY_BYTES = 32;
 const DIGEST_BYTES = 32;
 
-/** The largest receipt that is read, in bytes: 512 MiB. */
+/** The most bytes of a receipt: 512 MiB. */
 export const MAX_RECEIPT: number = 512 * 1024 * 1024;
 
 /** A line of the journal; or its SHA-256 digest, if the line is withheld. */
 export type Part = string | Uint8Array;
 
-/** A receipt as its file has it. Nothing of it is verified. */
+/** The content of a receipt's file. Nothing in it is verified yet. */
 export interface ReceiptFile {
   /** The public key that the file names, 32 bytes. */
   readonly key: Uint8Array;
   readonly issuer: string;
   readonly subject: string;
-  /** In seconds since 1970. */
+  /** The time of signing, in seconds since 1970. */
   readonly issuedAt: number;
-  /** What is signed: JSON text. */
+  /** The signed statement, as JSON text. */
   readonly statement: Uint8Array;
   readonly lines: readonly Part[];
   readonly artifacts: readonly string[];
@@ -43,7 +43,7 @@ export interface ReceiptFile {
   readonly signed: Uint8Array;
 }
 
-/** Reads the file of a receipt. Returns undefined if it is not in the one encoding of receipts. */
+/** Reads the file of a receipt. Returns undefined if it is not in the canonical encoding. */
 export function receiptFile(file: Uint8Array): ReceiptFile | undefined {
   try {
     return read(file);

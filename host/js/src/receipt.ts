@@ -13,15 +13,15 @@ import { approvalsOf } from "./receipt-approvals.js";
 import { MAX_RECEIPT, type ReceiptFile, receiptFile } from "./receipt-file.js";
 import { integerOf, isJson, itemsOf, namedMembers, stringOf } from "./slices.js";
 
-/** What a receipt must have. */
+/** Options of {@link verifyReceipt}. */
 export interface ReceiptOptions {
-  /** The public keys that may have signed it, each as base64url or a line of OpenSSH; or `any`. */
+  /** The trusted public keys, one of which must have signed the receipt, as base64url or OpenSSH lines; or `any`. */
   readonly keys: "any" | readonly string[];
-  /** The document of the profile that the run must have, as JSON text. Default: any. */
+  /** The document of the profile that the run must have, as JSON text. Default: any profile. */
   readonly profile?: string;
   /**
-   * The gate whose component makes the decisions: the one that the receipt names. Nothing is registered in it. Default: a gate with the
-   * built-in component.
+   * A gate with the component that the receipt names, which derives the decisions again. Nothing is registered in it.
+   * Default: a gate with the built-in component.
    */
   readonly gate?: Gate;
   /** Ends the verification early. */
@@ -45,26 +45,26 @@ export type ReceiptCheckName =
 export interface ReceiptCheck {
   readonly check: ReceiptCheckName;
   readonly ok: boolean;
-  /** What was found. It may hold text of the run, cut. */
+  /** The finding. It may contain text from the run, truncated. */
   readonly detail: string;
-  /** The step that fails, from 1. */
+  /** The number of the step that fails, from 1. */
   readonly step?: number;
   /** The number of the line that fails, from 0. */
   readonly line?: number;
 }
 
-/** A step of which lines are withheld, or that cannot be derived because of one before it. */
+/** A step with withheld lines, or one that cannot be derived because of an earlier withheld step. */
 export interface WithheldStep {
   /** From 1. */
   readonly step: number;
-  /** What can no longer be checked. */
+  /** The checks that are no longer possible. */
   readonly unchecked: string;
 }
 
-/** How many there were in the lines that the receipt shows. */
+/** Counts from the lines that are not withheld. */
 export interface ReceiptCounts {
   readonly steps: number;
-  /** The steps that were derived again, with the same lines. */
+  /** Steps that were derived again with the same lines. */
   readonly derived: number;
   readonly allowed: number;
   readonly denied: number;
@@ -72,15 +72,15 @@ export interface ReceiptCounts {
   readonly asked: number;
   /** Decisions of people whose signature was verified. */
   readonly signed_approvals: number;
-  /** Decisions of people for whom the profile has no key: that they decided is the word of who signed the receipt. */
+  /** Decisions of people for whom the profile has no key. Only the signer of the receipt vouches for them. */
   readonly named_approvals: number;
 }
 
-/** The result of a verification. `JSON.stringify` makes of it what `seamgate receipt verify --json` prints. */
+/** The result of a verification. `JSON.stringify` returns the same as `seamgate receipt verify --json` prints. */
 export interface ReceiptReport {
-  /** Whether every check passed. */
+  /** True if every check passed. */
   readonly ok: boolean;
-  /** Whether every step was derived again. */
+  /** True if every step was derived again. */
   readonly whole: boolean;
   /** The run's id. */
   readonly run: string;
@@ -89,41 +89,44 @@ export interface ReceiptReport {
   readonly profile: string;
   /** The digest of the component. */
   readonly component: string;
-  /** The digest of the last line. Compare it with one that was kept elsewhere: a receipt of fewer steps has another. */
+  /**
+   * The digest of the last line. Compare it with a digest kept elsewhere, because a receipt with fewer steps has
+   * another one.
+   */
   readonly head: string;
   /** The public key that signed (base64url). */
   readonly key: string;
-  /** Who says so. */
+  /** The issuer, as the signer names it. */
   readonly issuer: string;
-  /** In seconds since 1970: the word of who signed. */
+  /** The time of signing, in seconds since 1970, as the signer states it. */
   readonly issued_at: number;
   /** How the run ended: the status of its action `finish`. */
   readonly ended?: string;
   readonly counts: ReceiptCounts;
-  /** All checks that were made, in order. The first that fails ends them. */
+  /** The checks that ran, in order. The first failure ends the verification. */
   readonly checks: readonly ReceiptCheck[];
-  /** What can no longer be checked, step by step. */
+  /** The checks that are no longer possible, by step. */
   readonly withheld?: readonly WithheldStep[];
 }
 
 const OPTIONS: Names<ReceiptOptions> = { keys: true, profile: true, gate: true, signal: true };
 
-/** The most bytes of a line that a report shows. */
+/** The most bytes of a line in a report. */
 const MAX_SHOWN = 300;
 
-/** How long a verification keeps its thread before it lets others run, in milliseconds. */
+/** The milliseconds for which a verification blocks its thread before it yields. */
 const BUSY = 50;
 
-/** The members of a statement, in their order. */
+/** The members of a statement, in order. */
 const STATEMENT = ["receipt", "run", "agent", "profile", "component", "lines", "head", "profiles"] as const;
 
-/** What is signed. */
+/** The signed statement. */
 interface Statement {
   readonly run: string;
   readonly agent: string;
   readonly profile: string;
   readonly component: string;
-  /** In digits. */
+  /** The number of lines, in digits. */
   readonly lines: string;
   readonly head: string;
   readonly profiles: readonly string[];
@@ -144,15 +147,15 @@ class Failed extends Error {
 }
 
 /**
- * Verifies the file of a receipt: who signed it, that nothing in it was changed, and that each decision follows from the events. Every
- * decision is made again by the component.
+ * Verifies the file of a receipt: its signature, that nothing in it was changed, and that each decision follows from
+ * the events. The component derives every decision again.
  *
- * It lets other work of its thread run in between. A receipt of thousands of steps takes seconds.
+ * It yields to other work of its thread from time to time. A receipt with thousands of steps takes seconds.
  *
  * @param file - The bytes of the file.
- * @returns What was checked. A receipt that does not verify is a report, too: `ok` is false.
- * @throws {TypeError} An option is wrong: a key cannot be read, or `profile` is no text.
- * @throws {LoadError} There is no component, or no cryptography.
+ * @returns The findings. For an invalid receipt, `ok` is false.
+ * @throws {TypeError} An option is invalid: a key cannot be read, or `profile` is not a string.
+ * @throws {LoadError} The component or the cryptography is not available.
  */
 export async function verifyReceipt(file: Uint8Array, options: ReceiptOptions): Promise<ReceiptReport> {
   if (!(file instanceof Uint8Array)) {
@@ -268,7 +271,7 @@ class Verification {
     await this.#approvals(statement, steps);
   }
 
-  /** Checks that what is signed describes the lines. */
+  /** Checks that the signed statement describes the lines. */
   #statement(file: ReceiptFile): { statement: Statement; steps: readonly StepLines[] } {
     const statement = statementOf(file.statement);
     const { run, agent, profile, component, head } = statement;
@@ -294,7 +297,7 @@ class Verification {
     return { statement, steps: read.steps };
   }
 
-  /** Checks the documents of the profiles, and looks for the one that is expected. */
+  /** Checks the documents of the profiles, and finds the expected one. */
   #profiles(file: ReceiptFile, statement: Statement, expected: string | undefined): void {
     const digests = file.profiles.map((text) => measured(this.#digest, text).digest);
     const isSame = digests.length === statement.profiles.length;
@@ -390,7 +393,7 @@ class Verification {
   }
 }
 
-/** Reads a statement, which must be in its one form. */
+/** Reads a statement, which must be in its canonical form. */
 function statementOf(bytes: Uint8Array): Statement {
   const text = textOf(bytes);
   if (!text?.startsWith('{"receipt":1,')) {
@@ -415,7 +418,7 @@ function statementOf(bytes: Uint8Array): Statement {
   return { run, agent, profile, component, lines: String(lines), head, profiles } as Statement;
 }
 
-/** Returns what the first line says. */
+/** Returns the members of the first line. */
 function aboutOf(
   first: ReceiptFile["lines"][number] | undefined,
 ): Omit<Statement, "lines" | "head" | "profiles"> | undefined {
@@ -460,7 +463,7 @@ function shownAt(bytes: Uint8Array, same: number): string {
   return `${begin > 0 ? "…" : ""}${text}${end < bytes.length ? "…" : ""}`;
 }
 
-/** Returns the last place up to this one that is not within a character. */
+/** Returns the last boundary of a character at or before an offset. */
 function boundary(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at > 0 && at < bytes.length && ((bytes[at] as number) & 0xc0) === 0x80) at -= 1;

@@ -3,18 +3,18 @@ import { SeamgateFault } from "./fault.js";
 import { measure } from "./text.js";
 import type { ContractInfo } from "./types.js";
 
-/** A contract or a profile that instances are given before they answer by it. */
+/** A contract or a profile, which is registered in an instance before the instance needs it. */
 export interface Registered<Info = unknown> {
-  /** Which one it is. */
+  /** Identifies it. */
   readonly key: string;
   readonly text: string;
   readonly bytes: number;
-  /** What gives it to an instance. */
+  /** The request that registers it in an instance. */
   readonly request: string;
   readonly info: Info;
 }
 
-/** The contracts or the profiles of a gate, by their agents. */
+/** The contracts or the profiles of a gate, by agent. */
 class Register<Info extends { readonly agent: string }> {
   readonly #what: "contract" | "profile";
   readonly #registered = new Map<string, Registered<Info>>();
@@ -25,7 +25,7 @@ class Register<Info extends { readonly agent: string }> {
     this.#digest = digest;
   }
 
-  /** Keep one. @throws {SeamgateFault} `bad_contract` or `bad_profile`: its agent has another one already. */
+  /** Adds one. @throws {SeamgateFault} `bad_contract` or `bad_profile` if its agent already has another one. */
   keep(text: string, info: Info): void {
     const what = this.#what;
     const held = this.#registered.get(info.agent);
@@ -42,12 +42,12 @@ class Register<Info extends { readonly agent: string }> {
     return this.#registered.has(agent);
   }
 
-  /** The agents, in ascending order. */
+  /** Returns the agents, in ascending order. */
   names(): string[] {
     return [...this.#registered.keys()].sort();
   }
 
-  /** All, by ascending agent. */
+  /** Returns all of them, sorted by agent. */
   all(): Registered<Info>[] {
     return this.names().map((agent) => this.of(agent));
   }

@@ -2,7 +2,7 @@ import type { Contract } from "./contract.js";
 import { asGate, type Gate } from "./gate.js";
 import type { ContractInfo } from "./types.js";
 
-/** The contracts of a gate, by their agents. */
+/** The contracts of a gate, by agent. */
 export class ContractRegistry {
   readonly #gate: Gate;
 
@@ -10,13 +10,13 @@ export class ContractRegistry {
     this.#gate = asGate(gate);
   }
 
-  /** Check a contract and keep it: see {@link Gate.register}. */
+  /** Check a contract and register it: see {@link Gate.register}. */
   register(contract: Contract): ContractInfo {
     return this.#gate.register(contract);
   }
 
   /**
-   * Which contract is registered for an agent.
+   * Returns the contract that is registered for an agent.
    *
    * @throws {SeamgateFault} `unknown_agent`.
    */
@@ -24,12 +24,12 @@ export class ContractRegistry {
     return this.#gate.contract(agent);
   }
 
-  /** Whether a contract is registered for an agent. */
+  /** Returns whether a contract is registered for an agent. */
   has(agent: string): boolean {
     return this.#gate.has(agent);
   }
 
-  /** The agents that have a contract, in ascending order. */
+  /** Returns the agents that have a contract, in ascending order. */
   list(): string[] {
     return this.#gate.names();
   }

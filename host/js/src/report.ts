@@ -1,15 +1,15 @@
 import { Places, valueEnd } from "./text.js";
 import type { ReportDocument, Span, Violation } from "./types.js";
 
-/** A violation with its piece of the output. */
+/** A violation with the part of the output that it concerns. */
 export interface LocatedViolation extends Violation {
-  /** `span` in units of UTF-16, as strings of JavaScript have them: `raw.slice(...textSpan)`. Not enumerable. */
+  /** `span` in UTF-16 code units, as in JavaScript strings: `raw.slice(...textSpan)`. Not enumerable. */
   readonly textSpan: Span | null;
-  /** The piece of the output concerned, where there is one. Not enumerable. */
+  /** The part of the output that the violation concerns, or null. Not enumerable. */
   readonly text: string | null;
 }
 
-/** The members of a report, each of which is read when somebody asks for it, and what they are called here. */
+/** The members of a report, with their names in this class. Each is read on first access. */
 const MEMBERS: Readonly<Record<keyof ReportDocument, keyof Report>> = {
   disposition: "disposition",
   agent: "agent",
@@ -28,42 +28,43 @@ const MEMBERS: Readonly<Record<keyof ReportDocument, keyof Report>> = {
   merged: "merged",
 };
 
-/** What every report begins with. */
+/** The beginning of every report. */
 const HEAD = '{"disposition":"';
 const ACCEPTED = `${HEAD}accepted"`;
 const OUTPUT = '"output":';
 
 /** The members of a report. */
 export interface Report<T = unknown, Output = T> extends Omit<ReportDocument<Output>, "schema_id" | "review_required"> {
-  /** The schema's `$id`, where it has one. */
+  /** The schema's `$id`, or null. */
   readonly schemaId: string | null;
-  /** Whether a person should look before the output is used: it is partial. */
+  /** True if a person should check the output before its use, because it is partial. */
   readonly reviewRequired: boolean;
 }
 
 /**
- * The verdict on one output. Data, never an exception.
+ * The verdict on one output. It is data, never an exception.
  *
- * Members are read from {@link Report.json} when somebody asks for them: two reports are equal where their texts are. `JSON.stringify`
- * and `report.toJSON()` give the report as every host has it, whose members are in `snake_case`: that is what is to be spread or cloned.
+ * Members are read from {@link Report.json} on first access. Two reports are equal if their texts are equal.
+ * `JSON.stringify` and `report.toJSON()` return the report in the form of all hosts, with members in `snake_case`. To
+ * spread or clone a report, use that.
  *
- * JavaScript's numbers do not hold all digits that JSON's have: where integers over 2⁵³ or exact decimals matter, take {@link
- * Report.outputJson}.
+ * JavaScript numbers cannot hold all digits of JSON numbers. If integers above 2⁵³ or exact decimals matter, use
+ * {@link Report.outputJson}.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class has a property for each member of the interface.
 export class Report<T = unknown, Output = T> {
   /** The report as JSON text: the same bytes in every runtime. */
   readonly json: string;
-  /** The output that was judged. What was not Unicode in it is U+FFFD here. */
+  /** The output that was judged, with U+FFFD for ill-formed Unicode. */
   readonly raw: string;
   readonly #outputLength: number | undefined;
   #document: ReportDocument<Output> | undefined;
   #output: { readonly value: unknown } | undefined;
   #violations: readonly LocatedViolation[] | undefined;
-  /** What the checks of a schema made of the document. */
+  /** The output value of the schema's own checks. */
   #value: { readonly value: T } | undefined;
 
-  /** @internal A report with what the checks of a schema made of the document. */
+  /** @internal Returns a report with the output value of the schema's own checks. */
   static with<T, Output>(json: string, raw: string, value: T): Judged<T, Output> {
     const report = new Report<T, Output>(json, raw);
     report.#value = { value };
@@ -72,7 +73,7 @@ export class Report<T = unknown, Output = T> {
 
   /**
    * @internal
-   * @param outputLength - How long the document is in the text, where there is one and that is known.
+   * @param outputLength - The length of the document in the text, if there is one and its length is known.
    */
   constructor(json: string, raw: string, outputLength?: number) {
     this.json = json;
@@ -96,7 +97,7 @@ export class Report<T = unknown, Output = T> {
         property((report) => report.#read()[name]),
       );
     }
-    // The two that everyone asks for, without the others.
+    // The two most used members are read without parsing the others.
     const disposition = (report: Report) => report.json.slice(HEAD.length, report.json.indexOf('"', HEAD.length));
     Object.defineProperty(Report.prototype, "disposition", property(disposition));
     Object.defineProperty(
@@ -111,14 +112,16 @@ export class Report<T = unknown, Output = T> {
     return this.#document;
   }
 
-  /** Whether the output was accepted. A partial one was not: look at `quarantined` and `changes` before you use it. */
+  /**
+   * True if the output is accepted. False for a partial output: check `quarantined` and `changes` before you use it.
+   */
   get success(): boolean {
     return this.json.startsWith(ACCEPTED);
   }
 
   /**
-   * The validated document: also of a partial verdict, and null where there is none. Where the contract has a schema of a library, it is
-   * what that schema makes of the document, and `output` is the document.
+   * The validated document, or null if there is none. A partial verdict has one as well. If the contract has a
+   * library's schema, this is the schema's output value, and `output` is the document.
    */
   get data(): T | null {
     return this.#value === undefined ? (this.#parsed() as T | null) : this.#value.value;
@@ -133,8 +136,8 @@ export class Report<T = unknown, Output = T> {
   }
 
   /**
-   * The violations of the output, and then those of each item in quarantine. Each has its piece of the output. Empty where it was accepted
-   * or refused.
+   * The violations of the output, followed by those of each item in quarantine. Each has the part of the output that it
+   * concerns. Empty if the output is accepted or refused.
    */
   get violations(): readonly LocatedViolation[] {
     this.#violations ??= this.success ? [] : this.#located();
@@ -151,15 +154,15 @@ export class Report<T = unknown, Output = T> {
     }) as LocatedViolation[];
   }
 
-  /** A span of the report, which is in bytes of UTF-8, in the units of JavaScript's strings: `raw.slice(...report.textSpan(span))`. */
+  /** Converts a span of the report from UTF-8 bytes to UTF-16 code units: `raw.slice(...report.textSpan(span))`. */
   textSpan(span: Span): Span {
     return new Places(this.raw).of(span);
   }
 
   /**
-   * The validated document, for callers who take nothing else than an accepted output.
+   * Returns the validated document of an accepted output.
    *
-   * @throws {NotAcceptedError} The output was not accepted: a partial one was not, either.
+   * @throws {NotAcceptedError} The output is not accepted. This includes partial outputs.
    */
   unwrap(): T {
     if (!this.success) {
@@ -168,7 +171,7 @@ export class Report<T = unknown, Output = T> {
     return this.data as T;
   }
 
-  /** Why no document could be found or read, in one sentence; null where one was. */
+  /** The reason why no document could be found or read, in one sentence, or null. */
   get extractionError(): string | null {
     if (this.success || this.error === null || this.error.error === "output_validation_failed") {
       return null;
@@ -177,30 +180,33 @@ export class Report<T = unknown, Output = T> {
     return first === undefined ? this.error.error : `${first.path} ${first.message}`;
   }
 
-  /** The validated document as JSON text, numbers with the digits they were written with; null where there is none. */
+  /** The validated document as JSON text, with the digits of numbers as written, or null if there is none. */
   get outputJson(): string | null {
-    // A document may be `null` itself.
+    // The document itself may be `null`.
     if (this.disposition !== "accepted" && this.disposition !== "partial") {
       return null;
     }
-    // Members have one order, and texts before this one are escaped: its first place is its place.
+    // Members have a fixed order, and quotes in earlier texts are escaped, so the first match is the member.
     const start = this.json.indexOf(OUTPUT) + OUTPUT.length;
     const end = this.#outputLength === undefined ? valueEnd(this.json, start) : start + this.#outputLength;
     return this.json.slice(start, end);
   }
 
-  /** The report as `JSON.stringify` writes it: an object of its own, with the members that every host gives. */
+  /** Returns the report as a new object in the form of all hosts, for `JSON.stringify`. */
   toJSON(): ReportDocument<Output> {
     return JSON.parse(this.json);
   }
 
-  /** @internal What `console.log` shows in Node. */
+  /** @internal Returns the object that `console.log` shows in Node. */
   [Symbol.for("nodejs.util.inspect.custom")](): ReportDocument<Output> {
     return this.toJSON();
   }
 }
 
-/** What {@link Report.unwrap} throws: the output was not accepted. Programs read `report`; the message is for persons. */
+/**
+ * The error that {@link Report.unwrap} throws for an output that is not accepted. Programs read `report`; the message
+ * is for people.
+ */
 export class NotAcceptedError extends Error {
   override readonly name = "NotAcceptedError";
   readonly report: Judged;
@@ -214,7 +220,7 @@ export class NotAcceptedError extends Error {
   }
 }
 
-/** The verdict on one output: `success` and `disposition` say whether there is a document. */
+/** A report whose type narrows by `success` and `disposition`, which say whether there is a document. */
 export type Judged<T = unknown, Output = T> = Report<T, Output> &
   (
     | { readonly success: true; readonly disposition: "accepted"; readonly output: Output; readonly data: T }
@@ -227,26 +233,26 @@ export type Judged<T = unknown, Output = T> = Report<T, Output> &
       }
   );
 
-/** What one call used. Beside the report, never inside it. */
+/** The resource usage of one call. It is kept beside the report, never inside it. */
 export interface Usage {
-  /** Units of fuel, about one for each WebAssembly instruction. The same request takes the same on every machine. */
+  /** The units of fuel, about one per WebAssembly instruction. The same request uses the same fuel on every machine. */
   readonly fuel: number;
-  /** The most memory that the instance had, in bytes. */
+  /** The peak memory of the instance, in bytes. */
   readonly memory: number;
-  /** Wall clock, in milliseconds. */
+  /** The wall-clock time, in milliseconds. */
   readonly elapsedMs: number;
-  /** Which component used it: `sha256:` and the digest of the one in this package. Fuel is comparable only under the same. */
+  /** The component that ran: `sha256:` and its digest. Only the fuel of calls of the same component can be compared. */
   readonly component: string;
 }
 
-/** The answer to one request that is JSON text, and what it took. */
+/** The answer to one request that is JSON text, and its resource usage. */
 export interface Answer {
   /** One line of JSON text: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`. */
   readonly json: string;
   readonly usage: Usage;
 }
 
-/** The verdict on one output, and what it took. */
+/** The verdict on one output, and its resource usage. */
 export interface Verdict<T = unknown, Output = T> {
   readonly report: Judged<T, Output>;
   readonly usage: Usage;

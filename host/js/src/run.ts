@@ -4,23 +4,27 @@ import type { AddonJournal, NativeRun } from "./native.js";
 import type { Action, RunEvent, RunRecord, StartedEvent } from "./words.js";
 
 /**
- * Where the lines of one run are kept, such as in a database. Run makes and checks the lines: a journal only keeps texts. Its methods answer
- * at once, and what they throw is thrown by the method of the run that called them.
+ * Stores the lines of one run, for example in a database. The run writes and checks the lines; a journal only stores
+ * texts. Its methods are synchronous. An error that they throw propagates through the method of the run that called
+ * them.
  */
 export interface Journal {
-  /** How many lines there are, as far as this writer knows. */
+  /** Returns the number of lines, as far as this writer knows. */
   count(): number;
-  /** The lines from one on; the first has the number 0. */
+  /** Returns the lines from number `from` on. The first line has the number 0. */
   lines(from: number): Iterable<string>;
-  /** Add all these lines if there are so many now, and keep them safe from a crash. Whether that was so: if not, another writer was there. */
+  /**
+   * Appends these lines if the journal has exactly `expected` lines, and makes them durable. Returns false, and appends
+   * nothing, if another writer has added lines.
+   */
   append(expected: number, lines: readonly string[]): boolean;
-  /** Keep a text under its digest. To keep the same text again is no error. */
+  /** Stores a text under its digest. Storing the same text again is not an error. */
   put(kind: "artifact" | "checkpoint", digest: string, text: string): void;
-  /** The text under a digest; null where there is none. */
+  /** Returns the text with a digest, or null if there is none. */
   get(kind: "artifact" | "checkpoint", digest: string): string | null;
 }
 
-/** A journal as the addon calls it. */
+/** Adapts a journal for the addon. */
 class Keeper {
   readonly journal: AddonJournal;
   #thrown: { readonly error: unknown } | undefined;
@@ -39,7 +43,7 @@ class Keeper {
           };
   }
 
-  /** Call the addon. What the journal threw meanwhile is thrown as it was. */
+  /** Calls the addon. An error that the journal threw meanwhile is rethrown unchanged. */
   during<T>(call: () => T): T {
     this.#thrown = undefined;
     try {
@@ -70,8 +74,8 @@ function answer(journal: Journal, method: string, texts: readonly string[]): str
 }
 
 /**
- * A run of the kernel: its events go into its journal, which is a folder or an object, and its state is what follows from them. Such a
- * folder is what `seamgate trace`, `why` and `approve` read. It needs the native addon.
+ * A run of the kernel. Its events are written to its journal, which is a folder or an object, and its state follows
+ * from them. The commands `seamgate trace`, `why` and `approve` read such a folder. Requires the native addon.
  */
 export class Run {
   readonly #run: NativeRun;
@@ -85,11 +89,11 @@ export class Run {
   /**
    * Start a run.
    *
-   * @param journal - A folder that is not there yet, or an object without lines.
+   * @param journal - The path of a folder that does not exist yet, or an object without lines.
    * @param started - The first event, `started`, as an object or as JSON text.
-   * @returns The run, and what to do first.
-   * @throws {SeamgateFault} There is no such profile, or the event is invalid.
-   * @throws {JournalError} The journal has a run, or cannot be written.
+   * @returns The run, and the actions that the host must take first.
+   * @throws {SeamgateFault} The agent has no profile, or the event is invalid.
+   * @throws {JournalError} The journal already has a run, or cannot be written.
    */
   static start(
     gate: Gate,
@@ -104,13 +108,13 @@ export class Run {
   }
 
   /**
-   * Go on with the run of a journal: its events are applied again, and must lead to the same.
+   * Resume the run of a journal. Its events are applied again, and must have the same results.
    *
-   * If the gate has another component than the run, all events are applied again, and the run goes on if each step comes out the same. The
-   * next step writes the change into the journal.
+   * If the gate's component differs from the run's, all events are applied again, and the run resumes only if every
+   * step has the same result. The next step records the change of component in the journal.
    *
-   * @throws {JournalError} The journal has no run; a line is changed; or the gate has another profile, or another component that decides a
-   * step differently.
+   * @throws {JournalError} The journal has no run; a line was changed; or the gate has another profile, or another
+   *   component that decides a step differently.
    */
   static open(gate: Gate, journal: string | Journal): Run {
     const engine = native(gate.engine, "Run.open");
@@ -122,11 +126,12 @@ export class Run {
   }
 
   /**
-   * Go on from a snapshot, without reading the journal: for an engine that keeps both in one transaction. No line is compared with it, as
-   * `open` does. `get` and `lines` are called only where a step needs a text again.
+   * Resume a run from a snapshot, without reading the journal, for an engine that stores both in one transaction.
+   * Unlike `open`, this compares no line with the snapshot. `get` and `lines` are called only if a step needs a stored
+   * text.
    *
    * @param snapshot - `snapshot` of the run after the last line that the journal has.
-   * @throws {JournalError} It is no snapshot; or the gate has another component or profile.
+   * @throws {JournalError} The snapshot is invalid, or belongs to another profile or component than the gate's.
    */
   static restore(gate: Gate, journal: string | Journal, snapshot: string): Run {
     const engine = native(gate.engine, "Run.restore");
@@ -138,16 +143,16 @@ export class Run {
   }
 
   /**
-   * Apply an event, and write it down with what it leads to. Gives what to do.
+   * Apply an event, and record it with its consequences. Returns the actions that the host must take.
    *
-   * @throws {SeamgateFault} The event is invalid, and no part of the run.
-   * @throws {JournalError} It could not be written, and has not happened.
+   * @throws {SeamgateFault} The event is invalid. The run is unchanged.
+   * @throws {JournalError} The event could not be written. The run is unchanged.
    */
   send(event: RunEvent | string): Action[] {
     return this.#keeper.during(() => this.#run.send(text(event))).map((action) => JSON.parse(action));
   }
 
-  /** Keep a text beside the journal. Gives its digest. */
+  /** Store a text beside the journal. Returns its digest. */
   keep(artifact: string): string {
     return this.#keeper.during(() => this.#run.keep(artifact));
   }
@@ -161,7 +166,7 @@ export class Run {
     return this.#run.agent();
   }
 
-  /** How many steps it has. */
+  /** The number of steps. */
   get step(): number {
     return this.#run.step();
   }
@@ -171,17 +176,17 @@ export class Run {
     return this.#run.state();
   }
 
-  /** What `restore` goes on from, as text to keep beside the lines. */
+  /** The snapshot for `restore`, as text to store beside the lines. */
   get snapshot(): string {
     return this.#run.snapshot();
   }
 
-  /** What the last step decided. */
+  /** The decisions of the last step. */
   get records(): RunRecord[] {
     return this.#run.records().map((record) => JSON.parse(record));
   }
 
-  /** When to send `tick`, in milliseconds since 1970; null where nothing waits for a time. */
+  /** The time at which to send `tick`, in milliseconds since 1970, or null. */
   get wakeAt(): number | null {
     return this.#run.wakeAt() ?? null;
   }

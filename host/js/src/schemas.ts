@@ -6,10 +6,13 @@ import type { ContractPolicy } from "./policy.js";
 import { isStandard } from "./standard.js";
 import type { ContractInfo } from "./types.js";
 
-/** So many are kept. With one more, all are forgotten: programs that make schemas without end do not fill the memory. */
+/**
+ * The most contracts that are kept. One more drops all of them, so that programs that keep generating schemas do not
+ * fill the memory.
+ */
 const MOST = 256;
 
-/** A contract that is registered in a gate, out of sight of its author. */
+/** A contract that is registered in a hidden gate. */
 export interface Compiled {
   readonly gate: Gate;
   readonly info: ContractInfo;
@@ -20,13 +23,13 @@ interface Kept {
   readonly contracts: Map<string, Compiled>;
 }
 
-/** What was compiled beside each gate, with its limits. */
+/** The contracts compiled for each gate, with its limits. */
 const kept = new WeakMap<Gate, Kept>();
 
 /**
- * Compile a contract that is JSON text, unless that was done before.
+ * Compiles a contract that is JSON text, or returns it if it is already compiled.
  *
- * @throws {SeamgateFault} `bad_contract`; or a limit was passed.
+ * @throws {SeamgateFault} `bad_contract`; or a limit was exceeded.
  */
 export function compiled(contract: string, beside: Gate): Compiled {
   let all = kept.get(beside);
@@ -39,7 +42,7 @@ export function compiled(contract: string, beside: Gate): Compiled {
     kept.set(beside, all);
   }
   const agent = agentOf(contract);
-  // An agent has one contract in a gate.
+  // A gate has only one contract for each agent.
   let gate = all.gates.find((gate) => !gate.has(agent));
   if (gate === undefined) {
     gate = beside.sibling();
@@ -50,29 +53,31 @@ export function compiled(contract: string, beside: Gate): Compiled {
   return made;
 }
 
-/** How an output is held to a schema, beside the schema itself. */
+/** Options for judging an output by a schema. */
 export interface SchemaOptions {
-  /** What the contract says beside the schema, as `{ retry: { limit: 3 } }` or `{ coerce: "lossless" }`. */
+  /** Further members of the contract, such as `{ retry: { limit: 3 } }` or `{ coerce: "lossless" }`. */
   readonly contract?: ContractPolicy | undefined;
   /**
-   * For a schema of a library: it alone judges the document that the gate found and read. So `preprocess`, `coerce` and defaults see
-   * what the model wrote, and not only what the JSON Schema accepts. Default: false.
+   * If true, a library's schema alone judges the document that the gate found and parsed, instead of its JSON Schema.
+   * Its `preprocess`, `coerce` and defaults then see everything that the model wrote, before any JSON Schema rejects
+   * it. Default: false.
    */
   readonly preprocess?: boolean | undefined;
 }
 
 export const SCHEMA_OPTIONS: Names<SchemaOptions> = { contract: true, preprocess: true };
 
-/** A schema that stands for a contract. */
+/** A contract made from a schema. */
 export interface OfSchema extends TakenContract {
-  /** The contract that is described to the model. */
+  /** The contract that the description for the model is based on. */
   readonly described: string;
 }
 
 /**
- * Reads a schema that a caller passed in place of a contract, and what comes with it. Its agent is named by what it says.
+ * Reads a schema that a caller passed instead of a contract, with its options. The name of its agent is derived from
+ * the content.
  *
- * @throws {TypeError} It is no schema; or `contract` has another one.
+ * @throws {TypeError} It is not a schema, or `contract` has another one.
  */
 export function takeSchema(schema: unknown, { contract: policy, preprocess = false }: SchemaOptions): OfSchema {
   const isLibrary = isStandard(schema);
@@ -86,7 +91,7 @@ export function takeSchema(schema: unknown, { contract: policy, preprocess = fal
     const wanted = "a JSON Schema, an object or a boolean, or a schema of a library with `~standard`";
     throw new TypeError(`\`schema\` must be ${wanted}, not ${kindOf(schema)}`);
   }
-  // What libraries write of themselves may look around in patterns: those have a step limit.
+  // Patterns that libraries generate may use lookaround, so they run in the engine with a step limit.
   const patterns = isLibrary ? ({ patterns: "backtracking" } as const) : {};
   const text = isLibrary ? inJson(schema) : asPlainJson("schema", schema, "bad_contract", true);
   const members = asPlainJson("contract", { ...patterns, ...policy }, "bad_contract").slice(1, -1);
@@ -95,20 +100,20 @@ export function takeSchema(schema: unknown, { contract: policy, preprocess = fal
   if (!preprocess) {
     return { described, text: described, checks };
   }
-  // Anything may be an item, too.
+  // The schema of an item accepts anything as well.
   const items = policy?.items && { items: { schema: true, ...policy.items } };
   const any = asPlainJson("contract", { ...patterns, ...policy, ...items }, "bad_contract").slice(1, -1);
   return { described, text: contractOf("true", any, policy?.agent), checks };
 }
 
-/** A contract as JSON text, of the members beside its schema, and its schema. */
+/** Returns a contract as JSON text, given its schema and its other members. */
 function contractOf(schema: string, members: string, agent: string | undefined): string {
   const before = members === "" ? "" : `${members},`;
   const named = agent === undefined ? `"agent":"schema-${nameOf(before + schema)}",` : "";
   return `{${named}${before}"schema":${schema}}`;
 }
 
-/** A short name for a text (FNV-1a): two texts that share one are in different gates. */
+/** Returns a short name for a text (FNV-1a). Two texts with the same name are registered in different gates. */
 function nameOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) {
@@ -121,7 +126,7 @@ function agentOf(contract: string): string {
   try {
     return String(JSON.parse(contract).agent);
   } catch {
-    // The gate says what is wrong with it.
+    // The gate reports what is wrong.
     return "";
   }
 }

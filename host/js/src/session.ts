@@ -7,44 +7,44 @@ import { lengthOf } from "./text.js";
 import type { Progress } from "./types.js";
 
 declare global {
-  /** As in `lib.esnext.disposable.d.ts`, for programs that are compiled without it. */
+  /** The declaration of `lib.esnext.disposable.d.ts`, for programs that are compiled without it. */
   interface SymbolConstructor {
     readonly dispose: unique symbol;
     readonly asyncDispose: unique symbol;
   }
 }
 
-/** What is known after a piece. Its items have their values. */
+/** The state of an output after a chunk. The items have their values. */
 export interface SessionProgress extends Progress {
   readonly items: readonly CompletedItem[];
 }
 
-/** What is known after a piece of a stream. */
+/** The state of an output after a chunk of a stream. */
 export interface Snapshot<T = unknown> extends SessionProgress {
-  /** The document, as far as it has come. The same object grows with each piece: clone it to keep it as it is. */
+  /** The document so far. The same object grows with each chunk: clone it to keep its current state. */
   readonly partial: DeepPartial<T> | undefined;
 }
 
 /**
- * An output that is still coming, in pieces of any size. Nothing is judged before the end but what can no longer become right. See
- * `Gate.session`.
+ * Follows an output while it is streamed, in chunks of any size. Before the end, only failures that no further text can
+ * fix are reported. See `Gate.session`.
  */
 export class Session<T = unknown> {
   readonly #begin: () => Coming;
   #coming: Coming;
-  /** Judges the whole text. */
+  /** Judges the whole output. */
   readonly #whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>;
-  /** Adds the verdict of a schema's own checks. */
+  /** Applies a schema's own checks. */
   readonly #checked: (finish: () => { report: Judged<T>; usage: Usage }) => Verdict<T>;
   readonly #encoder = new TextEncoder();
   #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #raw = "";
-  /** A piece may end between the halves of a surrogate pair: the first half. */
+  /** The first half of a surrogate pair, if a chunk ended within the pair. */
   #half = "";
-  /** Whether a half has no other half. Only the whole text then has the right places. */
+  /** True if there was a lone surrogate. The right positions are then found only in the whole text. */
   #lone = false;
   #over = false;
-  /** Why the producer stopped, where a stream said so. */
+  /** The reason why the producer stopped, if the stream gave one. */
   #finish: OutputOptions["finish"];
   #document = new PartialDocument();
 
@@ -61,9 +61,9 @@ export class Session<T = unknown> {
   }
 
   /**
-   * Take what came next. Gives what is known now.
+   * Add the next chunk. Returns the state of the output.
    *
-   * @throws {SeamgateFault} A limit was passed. The session is over then.
+   * @throws {SeamgateFault} A limit was exceeded, which ends the session.
    */
   push(chunk: string | Uint8Array): SessionProgress {
     lengthOf(chunk, "chunk");
@@ -81,18 +81,18 @@ export class Session<T = unknown> {
   }
 
   /**
-   * The document as far as it has come, for a view of it: nothing of it is judged. Undefined before it begins. The same object grows
-   * with each piece.
+   * The document so far, for display. Nothing in it is judged. Undefined before the document begins. The same object
+   * grows with each chunk.
    */
   get partial(): DeepPartial<T> | undefined {
     return this.#document.value as DeepPartial<T> | undefined;
   }
 
   /**
-   * Take a whole stream, and say after each piece what is known. Then `finish` gives the verdict.
+   * Read a whole stream, and yield the state after each chunk. Then call `finish` for the verdict.
    *
-   * @param stream - Text or bytes, or the stream of a client that `askStream` knows, which also says why the producer stopped. If a call
-   *   of a tool follows text, the session begins again with the call.
+   * @param stream - A stream of text or bytes, or the stream of a client that `askStream` supports, which also says why
+   *   the producer stopped. If a tool call follows text, the session restarts with the call.
    */
   async *read(stream: ReplyStream): AsyncGenerator<Snapshot<T>, void, undefined> {
     for await (const { text, finish, anew } of pieces(stream)) {
@@ -107,10 +107,11 @@ export class Session<T = unknown> {
   }
 
   /**
-   * The verdict on all that came, byte for byte as `Gate.validate` gives it for the whole text. The session is over then.
+   * Returns the verdict, byte for byte the same as that of `Gate.validate` on the whole output, and ends the session.
    *
-   * @param finish - Why the producer stopped, as in {@link OutputOptions.finish}. Default: as the stream said that {@link Session.read} took.
-   * @throws {SeamgateFault} There is no verdict.
+   * @param finish - Why the producer stopped, as in {@link OutputOptions.finish}. Default: the reason in the stream
+   *   that {@link Session.read} read.
+   * @throws {SeamgateFault} No verdict is possible.
    */
   finish(finish: OutputOptions["finish"] = this.#finish): Verdict<T> {
     this.#goesOn();
@@ -131,8 +132,8 @@ export class Session<T = unknown> {
   }
 
   /**
-   * End it without a verdict, if it has not ended: what it holds is free at once. A session that is neither finished nor closed holds
-   * an instance until it is collected. `using session = gate.session(…)` closes it.
+   * End the session without a verdict, if it has not ended, and free its instance at once. A session that is neither
+   * finished nor closed holds an instance until it is garbage-collected. `using session = gate.session(…)` closes it.
    */
   close(): void {
     this.#over = true;

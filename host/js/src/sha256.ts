@@ -1,9 +1,10 @@
-// SHA-256 (FIPS 180-4), for engines whose only SHA-256 is asynchronous: a receipt takes tens of thousands of short digests.
+// SHA-256 (FIPS 180-4), for engines whose only SHA-256 is asynchronous. A receipt needs tens of thousands of short
+// digests.
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const K = Int32Array.from(primes(64), (prime) => fraction(Math.cbrt(prime)));
 
-/** The same of the square roots of the first eight. */
+/** The same for the square roots of the first eight primes. */
 const H = Int32Array.from(primes(8), (prime) => fraction(Math.sqrt(prime)));
 
 const schedule = new Int32Array(64);
@@ -14,7 +15,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   const whole = bytes.length - (bytes.length % 64);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at < whole; at += 64) block(state, view, at);
-  // The rest, a one, zeros, and the length in bits.
+  // The remaining bytes, a one bit, zeros, and the length in bits.
   const rest = new Uint8Array(bytes.length - whole < 56 ? 64 : 128);
   rest.set(bytes.subarray(whole));
   rest[bytes.length - whole] = 0x80;
@@ -69,7 +70,7 @@ function block(state: Int32Array, view: DataView, from: number): void {
   state[7] = at(state, 7) + h;
 }
 
-/** Returns a word of an array that has it. */
+/** Returns an element that must exist. */
 function at(words: Int32Array, index: number): number {
   return words[index] as number;
 }

@@ -1,15 +1,15 @@
-// Approvals that their approvers signed: a JWS in its compact form (RFC 7515, section 7.1), signed with Ed25519 (RFC 8037).
+// Signed approvals: JWS in compact form (RFC 7515, section 7.1), signed with Ed25519 (RFC 8037).
 
 import type { Cryptography } from "./crypto.js";
 import { ofBase64Url, publicKey } from "./public-key.js";
 import { integerOf, isJson, membersOf, namedMembers, stringOf } from "./slices.js";
 
-/** The longest token, in bytes: what an event may have. */
+/** The most bytes of a token in an event. */
 const MAX_TOKEN = 16 * 1024;
 
 const CLAIMS = ["run", "key", "digest", "decision", "principal", "iat", "exp"] as const;
 
-/** What is signed: who decided what about which call of which run. */
+/** The signed claims: the principal, the decision, the call and the run. */
 export interface Claims {
   readonly run: string;
   readonly key: string;
@@ -19,10 +19,11 @@ export interface Claims {
 }
 
 /**
- * Reads a token, and verifies that its principal signed it. Undefined if not, or if it has expired.
+ * Reads a token, and verifies that its principal signed it. Returns undefined if the signature is invalid or the token
+ * has expired.
  *
  * @param keys - The public keys of a principal.
- * @param now - In milliseconds since 1970.
+ * @param now - The current time, in milliseconds since 1970.
  */
 export async function signedClaims(
   token: string,

@@ -1,4 +1,4 @@
-// JSON text, taken apart without changing a byte: numbers keep their digits, and members their order.
+// Splits JSON text without changing a byte, so that numbers keep their digits and members their order.
 
 import { measure } from "./text.js";
 
@@ -19,7 +19,10 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Returns the members of an object, in order. Undefined if it is no object, or a name is not Unicode. The text must be JSON. */
+/**
+ * Returns the members of an object, in order. Undefined if it is not an object, or a name is ill-formed. The text must
+ * be JSON.
+ */
 export function membersOf(json: string): Member[] | undefined {
   const start = spaceEnd(json, 0);
   if (json[start] !== "{") return undefined;
@@ -29,7 +32,7 @@ export function membersOf(json: string): Member[] | undefined {
     const nameEnd = stringEnd(json, at);
     const name = stringOf(json.slice(at, nameEnd));
     if (name === undefined) return undefined;
-    // Behind the colon.
+    // After the colon.
     const from = spaceEnd(json, spaceEnd(json, nameEnd) + 1);
     const to = valueEnd(json, from);
     members.push([name, json.slice(from, to)]);
@@ -39,7 +42,7 @@ export function membersOf(json: string): Member[] | undefined {
   return members;
 }
 
-/** Returns the items of an array, in order. Undefined if it is no array. The text must be JSON. */
+/** Returns the items of an array, in order. Undefined if it is not an array. The text must be JSON. */
 export function itemsOf(json: string): string[] | undefined {
   const start = spaceEnd(json, 0);
   if (json[start] !== "[") return undefined;
@@ -54,7 +57,7 @@ export function itemsOf(json: string): string[] | undefined {
   return items;
 }
 
-/** Returns the text of a string. Undefined if the value is no string, or not Unicode. */
+/** Returns the text of a string. Undefined if the value is not a string, or is ill-formed. */
 export function stringOf(json: string | undefined): string | undefined {
   if (json?.charCodeAt(0) !== QUOTE) return undefined;
   const text: string = json.includes("\\") ? JSON.parse(json) : json.slice(1, -1);
@@ -64,14 +67,17 @@ export function stringOf(json: string | undefined): string | undefined {
 /** The largest integer of 64 bits. */
 const MAX_U64 = 2n ** 64n - 1n;
 
-/** Returns an integer from 0 to 2^64-1 that is written in digits alone. Undefined for any other value. */
+/** Returns an integer from 0 to 2^64-1 that is written only in digits. Undefined for any other value. */
 export function integerOf(json: string | undefined): bigint | undefined {
   if (json === undefined || !/^(0|[1-9]\d{0,19})$/.test(json)) return undefined;
   const value = BigInt(json);
   return value <= MAX_U64 ? value : undefined;
 }
 
-/** Members by their names. Undefined if one of these names is there twice, or it is no object. Other members are left out. */
+/**
+ * Returns the members with these names. Undefined if a name occurs twice, or it is not an object. Other members are
+ * left out.
+ */
 export function namedMembers<Name extends string>(
   json: string | undefined,
   names: readonly Name[],
@@ -88,7 +94,7 @@ export function namedMembers<Name extends string>(
   return found;
 }
 
-/** Returns the end of the value that begins at a place of JSON text. */
+/** Returns the end of the value that begins at an offset of JSON text. */
 function valueEnd(json: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -122,7 +128,7 @@ function valueEnd(json: string, start: number): number {
   }
 }
 
-/** Returns the place behind the quote that ends the string that begins at a place. */
+/** Returns the offset after the closing quote of the string that begins at an offset. */
 function stringEnd(json: string, start: number): number {
   let at = start;
   for (;;) {

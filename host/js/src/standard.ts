@@ -1,10 +1,10 @@
 import type { Violation } from "./types.js";
 
 /**
- * A schema of a library: an object with the member `~standard`, as Standard Schema and Standard JSON Schema define it. Zod (4.2 or
- * later), ArkType, and Valibot through `toStandardJsonSchema` of @valibot/to-json-schema make such schemas; {@link withJsonSchema} makes
- * one of a schema that lacks `jsonSchema`, as those of zod/mini do. `Input` is the document that the model writes, `T` the value that
- * the schema makes of it.
+ * A library's schema: an object with the member `~standard`, as defined by Standard Schema and Standard JSON Schema.
+ * Zod (4.2 or later), ArkType, and Valibot with `toStandardJsonSchema` of @valibot/to-json-schema create such schemas.
+ * {@link withJsonSchema} converts a schema that lacks `jsonSchema`, such as those of zod/mini. `Input` is the type of
+ * the document that the model writes, and `T` is the type of the schema's output value.
  */
 export interface StandardSchema<T = unknown, Input = unknown> {
   readonly "~standard": Validating<T, Input> & {
@@ -12,7 +12,7 @@ export interface StandardSchema<T = unknown, Input = unknown> {
   };
 }
 
-/** A schema of a library that validates, and does not say what it is in JSON. */
+/** A library's schema that validates, but has no JSON Schema. */
 export interface ValidatingSchema<T = unknown, Input = unknown> {
   readonly "~standard": Validating<T, Input>;
 }
@@ -35,8 +35,8 @@ interface StandardIssue {
 }
 
 /**
- * Returns the schema of a library together with the JSON Schema of what it takes: for libraries whose schemas do not say that
- * themselves, such as zod/mini.
+ * Combines a library's schema with the JSON Schema of its input, for libraries whose schemas do not provide one, such
+ * as zod/mini.
  *
  * @param jsonSchema - For zod/mini, `z.toJSONSchema(schema, { io: "input" })`.
  */
@@ -47,7 +47,7 @@ export function withJsonSchema<T, Input>(
   if (!isStandard(schema)) {
     throw new TypeError("`schema` of withJsonSchema must be a schema of a library, with the member `~standard`");
   }
-  // Of a class, members would not be copied.
+  // The members are listed because spreading an instance of a class would not copy them.
   const { version, vendor, types } = schema["~standard"];
   const validate = (value: unknown) => schema["~standard"].validate(value) as StandardResult<T>;
   const input = () => ({ ...jsonSchema });
@@ -56,40 +56,44 @@ export function withJsonSchema<T, Input>(
   };
 }
 
-/** One thing that a schema's own check found, and the names and indices that lead to its place. */
+/** One finding of a schema's own checks, with the names and indices in its path. */
 export interface Found {
   readonly violation: Violation;
   readonly steps: readonly PropertyKey[];
 }
 
-/** What a schema makes of a document: its own value, or what is wrong. */
+/** The result of applying a schema to a document: the output value, or the findings. */
 export type Read<T> = { readonly value: T; readonly wrong?: undefined } | { readonly wrong: readonly Found[] };
 
-/** As many as a report lists. */
+/** The most findings that a report lists. */
 const MAX_ERRORS = 100;
 
-/** So many characters are shown of a text that is not the gate's own, and of what was received. */
+/** The most characters of a library's message or of a received value. */
 const MAX_TEXT = 512;
 const MAX_RECEIVED = 256;
 
-/** Returns whether this is a schema of a library; it may not say what it is in JSON. */
+/** Returns whether a value is a library's schema, with or without a JSON Schema. */
 export function isStandard<T>(schema: unknown): schema is StandardSchema<T> {
-  // Schemas of some libraries are functions.
+  // In some libraries, schemas are functions.
   const isObject = (typeof schema === "object" && schema !== null) || typeof schema === "function";
   if (!isObject || !("~standard" in schema)) {
     return false;
   }
-  // What `z.toJSONSchema` makes has this out of sight: it is JSON all the same, and may have been edited.
+  // The results of `z.toJSONSchema` have a member `~standard` that is not enumerable. They are JSON, and may have been
+  // edited.
   return Object.getOwnPropertyDescriptor(schema, "~standard")?.enumerable !== false || !isPlainObject(schema);
 }
 
-/** Returns whether an object is one that is written `{}`, in this realm or another one. */
+/** Returns whether an object is a plain object, of this realm or another one. */
 export function isPlainObject(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Read a document that is valid by the schema that `inJson` gives. A schema with asynchronous checks gives a promise. */
+/**
+ * Applies a schema to a document that is valid by the JSON Schema of `inJson`. Returns a promise if the checks are
+ * asynchronous.
+ */
 export function read<T>(schema: StandardSchema<T>, document: unknown): Read<T> | Promise<Read<T>> {
   const checked = schema["~standard"].validate(document);
   return checked instanceof Promise ? checked.then((result) => readOf(result, document)) : readOf(checked, document);
@@ -101,7 +105,7 @@ function readOf<T>(result: StandardResult<T>, document: unknown): Read<T> {
     : { wrong: result.issues.slice(0, MAX_ERRORS).map((issue) => found(issue, document)) };
 }
 
-/** What a schema's own check says, in the words of a report. */
+/** Converts a finding of a schema's own checks to the form of a report. */
 function found(issue: StandardIssue, document: unknown): Found {
   const steps = (issue.path ?? []).map((step) => (typeof step === "object" ? step.key : step));
   let received = document;
@@ -121,7 +125,7 @@ function found(issue: StandardIssue, document: unknown): Found {
   return { violation, steps };
 }
 
-/** A place as a JSONPath and as a JSON Pointer. */
+/** Returns a path as a JSONPath and as a JSON Pointer. */
 export function placeOf(steps: readonly PropertyKey[]): { path: string; pointer: string } {
   const pointer = steps.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
   return { path: `$${steps.map(shown).join("")}`, pointer };
@@ -135,18 +139,18 @@ function shown(step: PropertyKey): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     return `.${name}`;
   }
-  // Names are the producer's: what cannot be seen is escaped.
+  // The producer chooses names, so invisible characters are escaped.
   const quoted = JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `['${readable(quoted)}']`;
 }
 
-/** A text that may be the producer's in part: cut, and what cannot be seen escaped. */
+/** Truncates a text that may contain the producer's words, and escapes invisible characters. */
 function readable(text: string): string {
   const seen = visible(text.slice(0, MAX_TEXT));
   return text.length > MAX_TEXT ? `${seen}… (${text.length - MAX_TEXT} characters more)` : seen;
 }
 
-/** A text in one line. What cannot be seen is escaped. */
+/** Returns a text in one line, with invisible characters escaped. */
 export function visible(text: string): string {
   return text.replace(/[\p{C}\p{Z}]/gu, (unseen) => (unseen === " " ? unseen : escaped(unseen)));
 }

@@ -11,40 +11,41 @@ import {
   said,
 } from "./replies.js";
 
-/** A model's answer that is still coming. */
+/** A model's answer as a stream. */
 export type ReplyStream =
   | AsyncIterable<unknown>
   | Iterable<unknown>
   | { readonly textStream: AsyncIterable<string>; readonly finishReason?: unknown }
   | { getReader(): unknown };
 
-/** A piece of an answer: text, or why the model stopped. */
+/** A piece of an answer: text, or the reason why the model stopped. */
 export interface Piece {
   readonly text?: string | Uint8Array;
   readonly finish?: string;
-  /** The answer begins here: what came before is not part of it. */
+  /** The answer restarts with this piece. Earlier pieces are not part of it. */
   readonly anew?: true;
 }
 
 /**
- * Reads the stream that a client gives: text or bytes, chat completions or Responses of OpenAI, Messages of Anthropic,
- * `generateContentStream` of Gemini, `chat` and `generate` of Ollama, `streamText` or `fullStream` of the AI SDK, chunks of LangChain and
- * LlamaIndex. A reply that is whole is one piece. One call of a tool is the answer, as in {@link said}.
+ * Reads the stream that a client returns: text or bytes, chat completions or Responses of OpenAI, Messages of
+ * Anthropic, `generateContentStream` of Gemini, `chat` and `generate` of Ollama, `streamText` or `fullStream` of the AI
+ * SDK, or chunks of LangChain and LlamaIndex. A complete reply is one piece. A single tool call is the answer, as in
+ * {@link said}.
  *
- * @throws {TypeError} It is nothing that is known.
+ * @throws {TypeError} The stream is of an unknown type.
  */
 export async function* pieces(stream: unknown): AsyncGenerator<Piece, void, undefined> {
   let isRefusal = false;
   for await (const piece of all(stream)) {
     isRefusal ||= piece.finish === "refusal";
-    // Interfaces say `stop` after a refusal.
+    // Some APIs report `stop` after a refusal.
     if (!isRefusal || piece.text !== undefined) yield piece;
   }
 }
 
 async function* all(stream: unknown): AsyncGenerator<Piece, void, undefined> {
   const answer = new Assembled();
-  // It also has calls of tools, and the errors, which the stream of texts leaves out.
+  // The full stream also has tool calls and errors, which the text stream omits.
   const whole = member(stream, "fullStream");
   if (isIterable(whole)) {
     for await (const part of whole) yield* pieceOf(part, answer);
@@ -68,7 +69,7 @@ async function* all(stream: unknown): AsyncGenerator<Piece, void, undefined> {
   for await (const chunk of stream) yield* pieceOf(chunk, answer);
 }
 
-/** Not every engine iterates over a stream of the platform. */
+/** Iterates over a stream of the platform, which not every engine supports. */
 async function* readable(stream: ReadableStream, answer: Assembled): AsyncGenerator<Piece, void, undefined> {
   const reader = stream.getReader();
   try {
@@ -82,13 +83,13 @@ async function* readable(stream: ReadableStream, answer: Assembled): AsyncGenera
   }
 }
 
-/** What of an answer has come, to tell whether it is its text or the call of a tool. */
+/** Tracks an answer, to decide whether it is text or a tool call. */
 class Assembled {
   #text = "";
-  /** What tells calls of tools apart. */
+  /** The identifiers of tool calls. */
   readonly #calls = new Set<unknown>();
 
-  /** Whether a call has begun. */
+  /** Returns whether a call has begun. */
   knows(call: unknown): boolean {
     return this.#calls.has(call);
   }
@@ -99,11 +100,11 @@ class Assembled {
     if (this.#calls.size !== 1) yield finish === undefined ? { text } : { text, finish };
   }
 
-  /** A piece of the arguments of a call, by what tells the call from others. */
+  /** Adds a piece of the arguments of a call with this identifier. */
   *call(call: unknown, given: unknown): Iterable<Piece> {
     if (!this.#calls.has(call)) {
       this.#calls.add(call);
-      // None of several is the answer.
+      // If there are several calls, none of them is the answer.
       if (this.#calls.size <= 2 && (this.#text !== "" || this.#calls.size === 2)) yield { anew: true };
       if (this.#calls.size === 2 && this.#text !== "") yield { text: this.#text };
     }
@@ -111,7 +112,7 @@ class Assembled {
     if (this.#calls.size === 1 && text !== "") yield { text };
   }
 
-  /** Calls that come whole. */
+  /** Adds complete calls. */
   *calls(all: readonly unknown[]): Iterable<Piece> {
     for (const given of all) yield* this.call({}, given ?? "");
   }
@@ -142,7 +143,7 @@ interface Reader {
   read(chunk: unknown, answer: Assembled): Iterable<Piece>;
 }
 
-/** Chunks that have no type, by the members that tell them apart. */
+/** Readers of chunks without a type, by a characteristic member. */
 const READERS: readonly Reader[] = [
   { has: (chunk) => Array.isArray(member(chunk, "choices")), read: ofChat },
   {
@@ -154,7 +155,7 @@ const READERS: readonly Reader[] = [
 ];
 
 function* ofChat(chunk: unknown, answer: Assembled): Iterable<Piece> {
-  // The last chunk, with the count of tokens, has no choice.
+  // The last chunk, with the token usage, has no choice.
   const [choice] = list(chunk, "choices");
   const delta = member(choice, "delta");
   const refusal = member(delta, "refusal");
@@ -197,7 +198,7 @@ function* ofLlamaIndex(chunk: unknown, answer: Assembled): Iterable<Piece> {
   yield* answer.finish(member(choice, "finish_reason"));
 }
 
-/** Events with a type: Responses of OpenAI, Messages of Anthropic, and the AI SDK. */
+/** Reads an event with a type: of OpenAI's Responses, of Anthropic's Messages, or of the AI SDK. */
 function* ofEvent(chunk: unknown, answer: Assembled): Iterable<Piece> {
   const [delta, response, item] = ["delta", "response", "item"].map((name) => member(chunk, name));
   switch (member(chunk, "type")) {
@@ -240,7 +241,7 @@ function* ofEvent(chunk: unknown, answer: Assembled): Iterable<Piece> {
       yield* answer.call(member(chunk, "id"), delta ?? member(chunk, "inputTextDelta"));
       return;
     case "tool-call":
-      // Its input may have come in pieces before.
+      // Its input may have arrived in earlier pieces.
       if (!answer.knows(member(chunk, "toolCallId"))) {
         yield* answer.call(member(chunk, "toolCallId"), member(chunk, "input"));
       }
@@ -252,7 +253,7 @@ function* ofEvent(chunk: unknown, answer: Assembled): Iterable<Piece> {
     case "response.failed":
       throw member(chunk, "error") ?? member(response, "error") ?? new Error("the model's stream failed");
     default:
-    // Other events of these interfaces, of which there are many.
+    // The many other events of these APIs.
   }
 }
 

@@ -1,21 +1,22 @@
 import { kindOf } from "./plain.js";
 import type { Span } from "./types.js";
 
-/** An output as the component takes it. */
+/** An output in the form that the component takes. */
 export interface Given {
   readonly text: string;
-  /** How many bytes of UTF-8 it has. */
+  /** The number of bytes in UTF-8. */
   readonly bytes: number;
-  /** Where it first was not Unicode, as the number of bytes before; U+FFFD stands in `text` from there on. */
+  /** The byte offset of the first ill-formed character, which is U+FFFD in `text`. */
   readonly invalid?: number;
 }
 
-// A byte order mark is text like any other: left out, offsets would be wrong.
+// A byte order mark is kept like any other text, because dropping it would shift offsets.
 const lossy = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * The least bytes that an output can have, before it is looked at: no text is shorter in UTF-8 than in UTF-16's units.
+ * Returns a lower bound of an output's size in bytes, without reading it: no text has fewer bytes in UTF-8 than code
+ * units in UTF-16.
  *
  * @throws {TypeError} It is neither text nor bytes.
  */
@@ -26,7 +27,7 @@ export function lengthOf(output: string | Uint8Array, argument = "output"): numb
   return output.length;
 }
 
-/** A text as it was given. Half a surrogate pair is not Unicode: it is replaced, and its place is said. */
+/** Reads a string. A lone surrogate is replaced, and its position is reported. */
 export function ofString(text: string): Given {
   const { bytes, lone } = measure(text);
   return lone === undefined
@@ -34,7 +35,7 @@ export function ofString(text: string): Given {
     : { text: lossy.decode(new TextEncoder().encode(text)), bytes, invalid: lone };
 }
 
-/** Bytes, of which nobody knows whether they are UTF-8. */
+/** Reads bytes, which need not be valid UTF-8. */
 export function ofBytes(output: Uint8Array): Given {
   try {
     return { text: strict.decode(output), bytes: output.length };
@@ -44,7 +45,10 @@ export function ofBytes(output: Uint8Array): Given {
   }
 }
 
-/** How long a text is in UTF-8, where half a surrogate pair counts as what replaces it, and where the first half is. */
+/**
+ * Returns the length of a text in UTF-8, counting each lone surrogate as U+FFFD, and the position of the first lone
+ * surrogate.
+ */
 export function measure(text: string): { bytes: number; lone?: number } {
   let bytes = 0;
   let lone: number | undefined;
@@ -67,7 +71,7 @@ export function measure(text: string): { bytes: number; lone?: number } {
   return lone === undefined ? { bytes } : { bytes, lone };
 }
 
-/** Where U+FFFD stands in a text that something else stood for in the bytes: all before it is the same in both. */
+/** Returns the position of the first U+FFFD that replaced other bytes. All text before it is the same in both. */
 function firstReplaced(text: string, bytes: Uint8Array): number {
   let at = 0;
   for (const character of text) {
@@ -80,7 +84,7 @@ function firstReplaced(text: string, bytes: Uint8Array): number {
   return at;
 }
 
-/** Where the JSON value ends that begins at a place of JSON text without optional white space. */
+/** Returns the end of the value that begins at an offset of JSON text without optional white space. */
 export function valueEnd(json: string, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at++) {
@@ -109,7 +113,7 @@ export function valueEnd(json: string, start: number): number {
   return json.length;
 }
 
-/** A member of an object that is JSON text without optional white space, as it is written. */
+/** Returns the text of a member of an object that is JSON text without optional white space. */
 export function memberText(json: string, name: string): string | undefined {
   const before = `"${name}":`;
   for (let at = 1; at < json.length; at = valueEnd(json, at) + 1) {
@@ -120,7 +124,7 @@ export function memberText(json: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Where the quote stands that ends the string that begins at `start`. */
+/** Returns the offset of the closing quote of the string that begins at `start`. */
 function stringEnd(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') {
@@ -129,7 +133,10 @@ function stringEnd(json: string, start: number): number {
   return at;
 }
 
-/** Where the value of a member or of an item begins, in an object or array that begins at a place of such a text. */
+/**
+ * Returns the offset of the value of a member or an item, in an object or array that begins at an offset of such a
+ * text.
+ */
 export function memberOf(json: string, start: number, step: string | number): number | undefined {
   const isObject = json[start] === "{";
   if (json[start] !== (typeof step === "string" ? "{" : "[")) {
@@ -147,10 +154,10 @@ export function memberOf(json: string, start: number, step: string | number): nu
   return undefined;
 }
 
-/** Bytes of UTF-8 -> units of UTF-16, for spans of one text in any order. */
+/** Converts UTF-8 byte offsets to UTF-16 code units, for spans of one text in any order. */
 export class Places {
   readonly #text: string;
-  /** A place that is known. */
+  /** The last converted offset. */
   #bytes = 0;
   #units = 0;
 
@@ -162,7 +169,7 @@ export class Places {
     return [this.#unit(start), this.#unit(end)];
   }
 
-  /** The first unit that does not begin before so many bytes. */
+  /** Returns the first code unit at or after this byte offset. */
   #unit(bytes: number): number {
     if (bytes < this.#bytes) {
       this.#bytes = 0;
@@ -179,14 +186,14 @@ export class Places {
 
 const encoder = new TextEncoder();
 
-/** The beginning of a text, of at most so many bytes of UTF-8 beside the words that say how many are left out. */
+/** Truncates a text to at most this many UTF-8 bytes, plus a note that says how many are left out. */
 export function cutAt(text: string, bytes: number): string {
   const all = encoder.encode(text);
   if (all.length <= bytes) {
     return text;
   }
   let end = bytes;
-  // Not within a character.
+  // Never cut within a character.
   while (((all[end] ?? 0) & 0xc0) === 0x80) {
     end -= 1;
   }

@@ -1,7 +1,7 @@
 import { SeamgateFault } from "./fault.js";
 import type { Usage } from "./report.js";
 
-/** A verdict, as far as observers look at it. */
+/** The members of a verdict that observers read. */
 interface Seen {
   readonly report: {
     readonly agent: string;
@@ -11,7 +11,7 @@ interface Seen {
   readonly usage: Usage;
 }
 
-/** How a question ended. */
+/** The members of a result that observers read. */
 interface Ended {
   readonly disposition: string;
   readonly stop: string;
@@ -20,9 +20,9 @@ interface Ended {
 
 /** Observes one question. */
 export interface Asking {
-  /** Calls something that belongs to the question. */
+  /** Calls a function as part of the question. */
   during<T>(call: () => T): T;
-  /** Says how the question ended: with a result, with an error, or with neither if nobody waits for it. */
+  /** Reports the end of the question: with a result, with an error, or with neither if it was abandoned. */
   end(outcome: { readonly result?: Ended; readonly error?: unknown }): void;
 }
 
@@ -33,14 +33,14 @@ export interface Observer {
   asking(agent: string): Asking;
 }
 
-/** The name of the set in a process. Its number changes with {@link Observer}. */
+/** The process-wide name of the set. Its number changes with {@link Observer}. */
 const SHARED = Symbol.for("seamgate.observers.1");
 
 const shared = globalThis as { [SHARED]?: Set<Observer> };
 
 /**
- * Those that observe now. All copies of this module in a process share them: a bundler can give each of its bundles a copy, as Next.js
- * does for `instrumentation.ts` and for routes.
+ * The current observers. All copies of this module in a process share them, because a bundler can put a copy into each
+ * bundle, as Next.js does for `instrumentation.ts` and for routes.
  */
 export const observers: Set<Observer> = shared[SHARED] ?? new Set();
 shared[SHARED] = observers;
@@ -50,7 +50,7 @@ export function seen(verdict: Seen): void {
   for (const observer of observers) observer.verdict(verdict);
 }
 
-/** Reports what stands in the place of a verdict, if it is a fault, and returns it. */
+/** Reports an error to the observers if it is a fault, and returns the error. */
 export function failed(error: unknown): unknown {
   if (error instanceof SeamgateFault) {
     for (const observer of observers) observer.fault(error);

@@ -21,14 +21,14 @@ export const webCryptography: Cryptography = {
           cause: error,
         });
       }
-      // These bytes are no key.
+      // These bytes are not a valid key.
       return false;
     }
     return subtle.verify("Ed25519", imported, buffer(signature), buffer(signed));
   },
 };
 
-/** Bytes in memory that nothing else has. */
+/** Copies bytes to a buffer of their own. */
 function buffer(bytes: Uint8Array): ArrayBuffer {
   return Uint8Array.from(bytes).buffer;
 }

@@ -13,13 +13,13 @@ import { type Given, measure, ofBytes, ofString } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 import { answered, contractInfo, extras } from "./wire.js";
 
-/** The operations for which an instance needs a profile, and nothing else. */
+/** The operations for which an instance needs only a profile. */
 const DECISIONS: readonly unknown[] = ["surface", "permit", "observe", "advance", "project"];
 
-/** So many instances an engine keeps for the next outputs; each takes two times its memory, some 6 MB. */
+/** The most instances that an engine keeps for later outputs. Each uses twice its memory, about 6 MB. */
 const RENEWED = 8;
 
-/** The component in the engine of JavaScript. */
+/** The component in the JavaScript engine. */
 export class WebAssemblyEngine implements Engine {
   readonly backend = "webassembly";
   readonly component: Component;
@@ -27,12 +27,12 @@ export class WebAssemblyEngine implements Engine {
   readonly limits: Required<Limits>;
   readonly contracts = new Contracts();
   readonly profiles = new Profiles();
-  /** Instances with nothing in them but these contracts and profiles, by their keys. */
+  /** Instances with only these contracts and profiles registered, by their keys. */
   readonly #renewed = new Map<string, Live>();
 
   /** `isBuiltIn` says that the component is the one in this package. */
   constructor(component: Component, limits: Required<Limits>, isBuiltIn: boolean) {
-    // That it is a validator, and counts, is seen in an instance.
+    // Creating an instance checks that the component is a validator and counts fuel.
     new Live(component);
     this.component = component;
     this.digest = isBuiltIn ? builtIn : undefined;
@@ -113,15 +113,15 @@ export class WebAssemblyEngine implements Engine {
     return this.sibling();
   }
 
-  /** A fresh instance, which may have these contracts and profiles already. */
+  /** Returns a fresh instance, in which these contracts and profiles may already be registered. */
   fresh(keys: string): Live {
     const renewed = this.#renewed.get(keys);
-    // One call has it at a time.
+    // Only one call may use it at a time.
     this.#renewed.delete(keys);
     return renewed ?? new Live(this.component);
   }
 
-  /** Keep an instance for the next output, if nothing of the one before is left in it. */
+  /** Keeps an instance for a later output, if it can be restored to its state before the last one. */
   renew(keys: string, live: Live): void {
     if (live.renew()) {
       this.#renewed.set(keys, live);
@@ -133,8 +133,8 @@ export class WebAssemblyEngine implements Engine {
   }
 
   /**
-   * What an instance needs to answer a request. A verdict needs the contract of the agent that it names, and a decision the
-   * profile; anything else may need all.
+   * Returns the contracts and profiles that an instance needs to answer a request. A verdict needs the contract of the
+   * agent that the request names, and a decision needs the profile. Any other request may need all of them.
    */
   neededFor(op: unknown, agent: string): readonly Registered[] {
     if (op === undefined) {
@@ -147,10 +147,10 @@ export class WebAssemblyEngine implements Engine {
   }
 }
 
-/** An instance. After a fault that stopped it, the next call begins with a fresh one. */
+/** An instance. After a fault stops it, the next call starts a fresh one. */
 class Instance implements Judge {
   readonly #engine: WebAssemblyEngine;
-  /** Whether it is for one call only. */
+  /** True if it is for one call only. */
   readonly #once: boolean;
   #live: Live | undefined;
 
@@ -210,13 +210,13 @@ class Instance implements Judge {
     return given;
   }
 
-  /** The contracts and profiles that a request may ask for. */
+  /** Returns the contracts and profiles that a request may need. */
   #neededFor(request: string): readonly Registered[] {
     try {
       const { op, agent } = JSON.parse(request);
       return this.#engine.neededFor(op, agent);
     } catch {
-      // It says itself what is wrong with it.
+      // The component reports what is wrong with the request.
       return [];
     }
   }
@@ -232,8 +232,8 @@ class Instance implements Judge {
   }
 
   /**
-   * Call an instance that has these contracts and profiles. Each is compiled within a budget of its own: what is left of that
-   * is not the call's.
+   * Calls an instance in which these contracts and profiles are registered. Each is compiled within its own budget, and
+   * the rest of that budget is not available to the call.
    */
   #within<T>(
     needed: readonly Registered[],
@@ -246,7 +246,7 @@ class Instance implements Judge {
     const live = this.#live ?? (this.#once ? engine.fresh(keys) : new Live(engine.component));
     this.#live = undefined;
     const lacking = needed.filter(({ key }) => !live.given.has(key));
-    // A fresh instance may have what it needs already. It takes as much as if it had not: the same each time.
+    // In a fresh instance they may already be registered. Their fuel is charged anyway, so that usage is deterministic.
     const all = (this.#once ? needed : lacking).reduce((sum, registered) => sum + registered.bytes, bytes);
     const limit = budget ?? fuelFor(engine.limits, all);
     let compiled = live.spent;
@@ -271,7 +271,7 @@ class Instance implements Judge {
       live.fuel = within;
       value = work(live);
     } catch (error) {
-      // Where it was stopped, its memory is in no state to go on with: it is dropped.
+      // After it was stopped, its memory may be inconsistent, so the instance is dropped.
       throw error instanceof SeamgateFault ? error : live.fault(error, within, usedBy);
     }
     const elapsedMs = performance.now() - start;

@@ -1,7 +1,7 @@
 import { serve } from "./worker.js";
 import type { Done, Job, Start } from "./worker-gate.js";
 
-// The types are those of a page: this is the part of a worker's that is used.
+// TypeScript has the types of a page here. These are the members of a worker's scope that are used.
 const scope = globalThis as unknown as {
   onmessage: (event: MessageEvent) => void;
   postMessage(message: Done): void;

@@ -23,13 +23,13 @@ import { lengthOf, measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 import { failed, seen } from "./watch.js";
 
-/** How a gate with workers is set up; every setting has a default. */
+/** Options of a gate with workers. */
 export interface WorkerOptions extends GateOptions {
-  /** Wall clock for each call, in milliseconds, from when a worker has it. Default: 5,000. */
+  /** The wall-clock time of each call, in milliseconds, from the time when a worker receives it. Default: 5,000. */
   readonly deadlineMs?: number;
   /**
-   * How many workers there can be; each is started when it is needed. With the native addon they are threads of libuv, of which there
-   * are four unless `UV_THREADPOOL_SIZE` says otherwise. Default: as many as there are processors.
+   * The most workers. Each is started when it is needed. With the native addon they are threads of libuv, of which
+   * there are four unless `UV_THREADPOOL_SIZE` is set. Default: the number of processors.
    */
   readonly workers?: number;
 }
@@ -41,16 +41,16 @@ export interface WorkerRequest extends OutputOptions {
   readonly output: string | Uint8Array;
 }
 
-/** What became of one output of a batch. */
+/** The answer for one output of a batch. */
 export type WorkerAnswer<T = unknown> = Verdict<T> | SeamgateFault;
 
-/** What a worker of JavaScript is started with. */
+/** The start data of a JavaScript worker. */
 export interface Start {
   readonly component: Component;
   readonly limits: Limits;
 }
 
-/** What a worker is asked: methods of its gate, one after the other, and the contracts that it does not have yet. */
+/** A job for a worker: calls of its gate's methods, in order, and the contracts that it does not have yet. */
 export interface Job {
   readonly contracts: readonly string[];
   readonly calls: readonly Call[];
@@ -63,7 +63,7 @@ export type Call =
   | readonly ["call", request: string]
   | readonly ["validate", subject: Omit<Subject, "checks">, output: string | Uint8Array, options: OutputOptions];
 
-/** What it answers to each call, in their order. The first one, which is null, says that it is ready. */
+/** A worker's answer to each call, in order. The first one is null, and says that the worker is ready. */
 export type Done =
   | null
   | { readonly value: unknown }
@@ -79,19 +79,19 @@ const WORKER_OPTIONS: Names<WorkerOptions> = {
   onVerdict: true,
 };
 
-/** The most calls that go to a worker at once, and the most bytes of their outputs together, beside the first. */
+/** The most calls that are sent to a worker at once, and the most bytes of their outputs, not counting the first. */
 const BATCH = 64;
 const BATCH_BYTES = 1_048_576;
 
-/** The most batches of a `validateAll` that one worker has or that wait for it. */
+/** The most batches of a `validateAll` that one worker has or that are queued for it. */
 const AHEAD = 2;
 
-/** A worker that is not ready after so long, in milliseconds, is ended. */
+/** A worker that is not ready after this many milliseconds is terminated. */
 const START = 30_000;
 
 /**
- * So long after its deadline, in milliseconds, a call is still looked at: what answered it in time may stand in line behind the timer,
- * where the thread was busy.
+ * The milliseconds after its deadline for which a call still waits: an answer that arrived in time may be queued behind
+ * the timer if the thread was busy.
  */
 const GRACE = 20;
 
@@ -99,7 +99,7 @@ type Answered = Exclude<Done, null | { fault: unknown } | { error: unknown }>;
 
 interface Waiting {
   readonly call: Call;
-  /** Whose contracts it needs. */
+  /** The agents whose contracts it needs. */
   readonly agents: readonly string[];
   resolve(answered: Answered): void;
   reject(error: Error): void;
@@ -107,37 +107,38 @@ interface Waiting {
 
 interface Running {
   readonly port: Port;
-  /** Who waits for the gate's first worker. */
+  /** The promise that waits for the gate's first worker. */
   readonly first: { resolve(): void; reject(error: Error): void } | undefined;
   readonly agents: Set<string>;
   isReady: boolean;
-  /** What it has to do; it is at the first of them. */
+  /** The calls that are assigned to it. It works on the first one. */
   jobs: Waiting[];
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /**
- * A {@link Gate} in workers: nothing blocks, and each call has a deadline by the clock. Past it the worker is ended,
- * the call rejects with the fault `timeout`, and the next one gets another worker. It is the net under the fuel.
+ * A {@link Gate} in workers. Nothing blocks, and each call has a wall-clock deadline. A worker that exceeds it is
+ * terminated, the call rejects with the fault `timeout`, and the next call gets another worker. The deadline is the
+ * safety net for cases that fuel does not cover.
  *
- * A program in Node can end while workers wait for work. With the native addon there are threads in place of workers, and the clock is in
- * the sandbox: the call itself ends.
+ * Idle workers do not keep a Node program running. With the native addon, threads are used instead of workers, and the
+ * sandbox itself enforces the deadline.
  */
 export class WorkerGate {
   readonly #start: Start | undefined;
-  /** Answers in place of workers. */
+  /** The native engine, which is used instead of workers. */
   readonly #native: NativeEngine | undefined;
   readonly #limits: Required<Limits>;
   readonly #deadline: number;
   readonly #most: number;
   readonly #contracts: Contracts;
-  /** The checks that schemas of libraries make themselves, on this thread. */
+  /** The own checks of library schemas, which run in this thread. */
   readonly #checks = new Map<string, Checks>();
   readonly #running = new Set<Running>();
   readonly #queue: Waiting[] = [];
-  /** What the addon has under way. */
+  /** The calls that are in flight in the addon. */
   readonly #under = new Set<Waiting>();
-  /** How many of its threads that takes. */
+  /** The number of the addon's threads that are busy. */
   #busy = 0;
   #isGoing = false;
   #closed = false;
@@ -161,10 +162,10 @@ export class WorkerGate {
   }
 
   /**
-   * A gate in workers.
+   * Creates a gate in workers.
    *
    * @throws {LoadError} The component cannot be read, or no worker can be started with it.
-   * @throws {TypeError} A setting is not in its bounds.
+   * @throws {TypeError} An option is out of range.
    */
   static async load(options: WorkerOptions = {}): Promise<WorkerGate> {
     only("options", options, WORKER_OPTIONS);
@@ -188,48 +189,48 @@ export class WorkerGate {
     }
     const component = (options.component as Component | undefined) ?? (await platform().component());
     const gate = new WorkerGate({ component, limits }, limits, deadline, most, onVerdict);
-    // The first worker tells whether the component can be run.
+    // The first worker shows whether the component can be run.
     await new Promise<void>((resolve, reject) => gate.#begin({ resolve, reject }));
     return gate;
   }
 
-  /** What runs the sandbox. */
+  /** The engine that runs the sandbox. */
   get backend(): Backend {
     return this.#native?.backend ?? "webassembly";
   }
 
-  /** Check a contract and keep it: see {@link Gate.register}. */
+  /** Check a contract and register it: see {@link Gate.register}. */
   async register(contract: Contract): Promise<ContractInfo> {
     const { text, checks } = takeContract(contract);
     const info = valueIn<ContractInfo>(await this.#ask([], ["register", text]));
-    // The addon has kept it.
+    // The addon has already registered it.
     if (this.#native === undefined) this.#contracts.keep(text, info);
     if (checks !== undefined) this.#checks.set(info.agent, checks);
     return info;
   }
 
-  /** Whether a contract is registered for an agent. */
+  /** Returns whether a contract is registered for an agent. */
   has(agent: string): boolean {
     return this.#contracts.has(asAgent(agent));
   }
 
-  /** The agents that have a contract, in ascending order. */
+  /** Returns the agents that have a contract, in ascending order. */
   names(): string[] {
     return this.#contracts.names();
   }
 
-  /** Which contract is registered for an agent: see {@link Gate.contract}. */
+  /** Returns the contract that is registered for an agent: see {@link Gate.contract}. */
   contract(agent: string): ContractInfo {
     return this.#registered(agent).info;
   }
 
-  /** Text for an agent's prompt: see {@link Gate.describe}. */
+  /** Returns text for an agent's prompt: see {@link Gate.describe}. */
   async describe(agent: string): Promise<string> {
     this.#registered(agent);
     return valueIn<string>(await this.#ask([agent], ["describe", agent]));
   }
 
-  /** What is likely a mistake in a contract: see {@link Gate.lint}. */
+  /** Returns warnings about likely mistakes in a contract: see {@link Gate.lint}. */
   async lint(contract: Contract): Promise<Warning[]> {
     return valueIn<Warning[]>(await this.#ask([], ["lint", asContract(contract)]));
   }
@@ -237,7 +238,7 @@ export class WorkerGate {
   /**
    * Judge one output in a fresh instance: see {@link Gate.validate}.
    *
-   * @throws {SeamgateFault} As there; and `timeout`.
+   * @throws {SeamgateFault} The faults of {@link Gate.validate}; and `timeout`.
    */
   validate<T, Input = unknown>(
     contract: TypedContract<T, Input>,
@@ -272,7 +273,7 @@ export class WorkerGate {
     output: string | Uint8Array,
     options: OutputOptions,
   ): Promise<Verdict<T>> {
-    // Before it is copied to the worker.
+    // Checked before the output is copied to the worker.
     smallEnough(this.#limits, lengthOf(output));
     if (contract === undefined) {
       this.#registered(agent);
@@ -295,8 +296,8 @@ export class WorkerGate {
   }
 
   /**
-   * Judge many outputs, several at the same time. The answers are in the order of the requests; a fault is one of them,
-   * and the others go on.
+   * Judge many outputs in parallel. The answers are in the order of the requests. A fault is an answer like any other,
+   * and does not stop the rest.
    */
   async validateAll<T = unknown>(requests: Iterable<WorkerRequest>): Promise<WorkerAnswer<T>[]> {
     if (typeof (requests as Iterable<WorkerRequest> | undefined)?.[Symbol.iterator] !== "function") {
@@ -317,7 +318,7 @@ export class WorkerGate {
           answers[at] = await this.validate<T>(agent, output, options);
         } catch (error) {
           if (!(error instanceof SeamgateFault)) {
-            // A mistake of the caller: what has not begun is not begun.
+            // A mistake by the caller, so no further call is started.
             next = all.length;
             throw error;
           }
@@ -325,7 +326,7 @@ export class WorkerGate {
         }
       }
     };
-    // As many as keep all workers busy. More of them would only wait, and keep the garbage collector busy.
+    // Enough to keep all workers busy. More would only wait, and burden the garbage collector.
     await Promise.all(Array.from({ length: Math.min(all.length, AHEAD * BATCH * this.#most) }, lane));
     return answers;
   }
@@ -340,7 +341,7 @@ export class WorkerGate {
     return valueIn<Answer>(await this.#ask(this.names(), ["call", request]));
   }
 
-  /** End the workers. Calls that have no answer yet reject, and so do later ones. */
+  /** Terminate the workers. Pending calls and later calls reject. */
   async close(): Promise<void> {
     this.#closed = true;
     const closed = new Error("the gate was closed");
@@ -370,7 +371,7 @@ export class WorkerGate {
       this.#queue.push({ call, agents, resolve, reject });
       if (this.#isGoing) return;
       this.#isGoing = true;
-      // Not at once: what is asked for in the same turn goes in batches.
+      // Deferred, so that calls in the same turn of the event loop are sent in batches.
       queueMicrotask(() => {
         this.#isGoing = false;
         this.#go();
@@ -378,7 +379,7 @@ export class WorkerGate {
     });
   }
 
-  /** Hand out what waits, and start a worker where none is free. */
+  /** Assigns queued calls, and starts a worker if none is free. */
   #go(): void {
     if (this.#native !== undefined) {
       while (this.#busy < this.#most && this.#queue.length > 0) {
@@ -398,7 +399,7 @@ export class WorkerGate {
     }
   }
 
-  /** What goes to one worker at once: its share of what waits. Verdicts alone are many. */
+  /** Returns the next batch for one worker: its share of the queue. Only verdicts are batched. */
   #batch(): Waiting[] {
     const most = Math.min(BATCH, Math.ceil(this.#queue.length / this.#most));
     let [count, bytes] = [0, 0];
@@ -413,8 +414,8 @@ export class WorkerGate {
   }
 
   /**
-   * Have a thread of the addon do some calls. Each has a clock in the sandbox, which does not run while the threads of libuv are busy with
-   * other work.
+   * Runs a batch in a thread of the addon. Each call has a deadline in the sandbox, whose clock does not run while the
+   * threads of libuv are busy with other work.
    */
   #have(native: NativeEngine, batch: Waiting[]): void {
     this.#busy += 1;
@@ -486,19 +487,19 @@ export class WorkerGate {
     this.#hand(running);
   }
 
-  /** Start the clock of the call that a worker is at. */
+  /** Starts the timer of the call that a worker is working on. */
   #watch(running: Running): void {
     running.timer = setTimeout(() => {
       running.timer = setTimeout(() => this.#late(running), GRACE);
     }, this.#deadline);
   }
 
-  /** Give a free worker what waits longest. */
+  /** Assigns the oldest queued calls to a free worker. */
   #hand(running: Running): void {
     let batch = this.#batch();
     while (batch.length > 0 && !this.#posted(running, batch)) {
       const left = batch.filter(isCopied);
-      // What is wrong is none of them alone.
+      // No single call is at fault.
       batch = left.length < batch.length ? left : [];
     }
     running.jobs = batch;
@@ -510,7 +511,7 @@ export class WorkerGate {
     }
   }
 
-  /** Post a batch, unless something in it cannot be copied. */
+  /** Posts a batch, unless a value in it cannot be copied. */
   #posted(running: Running, batch: readonly Waiting[]): boolean {
     const needed = new Set(batch.flatMap(({ agents }) => agents));
     const lacking = [...needed].filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
@@ -526,7 +527,7 @@ export class WorkerGate {
     return true;
   }
 
-  /** A call took too long: its worker ends, and the calls behind it go to another one. */
+  /** Handles a call that took too long: terminates its worker, and queues the other calls again. */
   #late(running: Running): void {
     const [late, ...rest] = this.#end(running);
     late?.reject(this.#timeout());
@@ -534,7 +535,7 @@ export class WorkerGate {
     this.#go();
   }
 
-  /** A worker ended by itself: what it had to do has no answer. */
+  /** Handles a worker that ended by itself: its calls have no answer. */
   #ended(running: Running, why: Error): void {
     if (!this.#running.has(running)) {
       return;
@@ -552,7 +553,7 @@ export class WorkerGate {
       this.#go();
       return;
     }
-    // None of those that come after it would start either.
+    // Later workers would not start either.
     const error = new LoadError(`a worker cannot be started: ${why.message}`, { cause: why });
     running.first?.reject(error);
     for (const waiting of this.#queue.splice(0)) {
@@ -560,7 +561,7 @@ export class WorkerGate {
     }
   }
 
-  /** End a worker; what it was doing is given back. */
+  /** Terminates a worker. Returns its pending calls. */
   #end(running: Running): Waiting[] {
     const { jobs } = running;
     clearTimeout(running.timer);
@@ -571,7 +572,7 @@ export class WorkerGate {
   }
 }
 
-/** Whether the addon is what runs a component. */
+/** Returns whether the addon runs a component. */
 function mayBeNative(component: Component | Uint8Array | undefined): boolean {
   if (component === undefined) {
     return builtIn() !== undefined;
@@ -579,7 +580,9 @@ function mayBeNative(component: Component | Uint8Array | undefined): boolean {
   return component instanceof Uint8Array || isNative(component);
 }
 
-/** Whether a call can be copied to a worker. If not, that is a mistake of its caller, who is told. */
+/**
+ * Returns whether a call can be copied to a worker. If not, rejects the call, because that is a mistake by its caller.
+ */
 function isCopied({ call, reject }: Waiting): boolean {
   try {
     structuredClone(call);
@@ -590,7 +593,7 @@ function isCopied({ call, reject }: Waiting): boolean {
   }
 }
 
-/** What the addon answers, off this thread: to verdicts together, to anything else alone. */
+/** Returns the addon's answers, computed in another thread. Verdicts are batched, other calls run alone. */
 async function answers(native: NativeEngine, batch: readonly Waiting[]): Promise<(Answered | Error)[]> {
   const all: Judging[] = [];
   for (const { call } of batch) {

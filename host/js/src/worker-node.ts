@@ -5,5 +5,5 @@ const port = parentPort;
 if (port === null) {
   throw new Error("this is what a WorkerGate starts, not a module to import");
 }
-// Without `await` here: bundlers make CommonJS of it, too.
+// No top-level `await`, because bundlers may convert this module to CommonJS.
 serve(workerData, (done) => port.postMessage(done)).then((work) => port.on("message", work));

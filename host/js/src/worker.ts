@@ -2,7 +2,7 @@ import { SeamgateFault } from "./fault.js";
 import { Gate } from "./gate.js";
 import type { Call, Done, Job, Start } from "./worker-gate.js";
 
-/** What a worker does: it has a gate, and answers one job after the other. */
+/** Runs a worker, which has a gate and answers one job after the other. */
 export async function serve(start: Start, post: (done: Done) => void): Promise<(job: Job) => void> {
   const gate = await Gate.load(start);
   post(null);
@@ -26,7 +26,7 @@ function answer(gate: Gate, contracts: readonly string[], call: Call): Done {
         return { verdict: { json: report.json, raw: report.raw, usage } };
       }
       case "register":
-        // Whether it is kept is for the gate that asks: other workers may have another one of its agent.
+        // The main gate decides whether to register it, because other workers may have another contract of its agent.
         return { value: gate.compiled(call[1]) };
       case "lint":
         return { value: gate.lint(call[1]) };

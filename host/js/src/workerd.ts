@@ -4,7 +4,7 @@ import { usePrecompiled } from "./precompiled.js";
 
 export * from "./index.js";
 
-/** What runs the sandbox of gates. */
+/** The engine that runs the sandbox of gates. */
 export const backend: Backend = "webassembly";
 
 usePrecompiled(modules);

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { feedback } from "../node_modules/seamgate/dist/feedback.js";
 import { example, output, read, root } from "./shared.mjs";
 
-/** What is the same in each language. */
+/** Reads the cases that all languages share. */
 function cases(folder) {
   return readdirSync(new URL(`tests/ask/${folder}`, root)).map((name) => [
     name,

@@ -17,7 +17,7 @@ import { doubling, requests } from "./shared.mjs";
 const here = fileURLToPath(new URL("..", import.meta.url));
 const page = files(path.join(here, "page"));
 
-/** What a browser may ask for: the page as `cargo xtask page` writes it, and the requests. */
+/** Serves the page that `cargo xtask page` writes, and the requests. */
 const server = createServer((request, response) => {
   if (request.url === "/requests") {
     response.end(requests().join("\n"));
@@ -411,7 +411,7 @@ test("mistakes in a contract are shown in it", async (context) => {
   await type(page, "contract", counts);
   await verdict(page, "rejected");
   assert.match(await text(page, "#content"), /count/);
-  // What can be used, and is likely a mistake, is marked too.
+  // Likely mistakes in a valid contract are marked as well.
   await type(page, "contract", counts.replace('"minimum"', '"minimun"'));
   await page.waitForFunction(() =>
     [...document.querySelectorAll("#contract mark")].some((mark) => mark.textContent === '"minimun"'),

@@ -16,7 +16,7 @@ import { judged } from "./bundlers/judged.js";
 import { launch } from "./chromium.mjs";
 
 const work = mkdtempSync(path.join(tmpdir(), "seamgate-bundlers-"));
-// A project that is gone when its bundles run, for some bundlers write its paths into them.
+// A project that is deleted before its bundles run, because some bundlers write its paths into them.
 const project = path.join(work, "project");
 const sources = path.join(project, "src");
 const seamgate = path.join(project, "node_modules/seamgate");
@@ -108,7 +108,7 @@ async function byWebpack(out, entry, options) {
   });
 }
 
-/** What a bundle says, which Node runs. */
+/** Runs a bundle in Node, and returns its output. */
 function runs(bundle, backend) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [bundle], {
     cwd: path.parse(bundle).root,
@@ -136,7 +136,7 @@ async function runsInNode(bundle) {
   }
 }
 
-/** What a page says, whose script is a bundle. */
+/** Runs a bundle as the script of a page, and returns its output. */
 async function runsInBrowser(context, origin) {
   if (skip) return context.skip(skip);
   const page = await browser.newPage();

@@ -27,7 +27,7 @@ const SOURCE = `
     return JSON.stringify([backend, reports, session.finish().report.json, asked.report.json, streamed.report.json]);
   }`;
 
-/** What a context has that is neither Node nor a browser. */
+/** The globals of a context that is neither Node nor a browser. */
 const GIVEN = [
   "AbortController",
   "AbortSignal",

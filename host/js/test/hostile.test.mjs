@@ -9,7 +9,7 @@ const groups = readdirSync(new URL(`../../../../${folder}`, import.meta.url), { 
 
 /** Those with another outcome here. All of them fail closed. */
 const others = {
-  // A text that is not in brackets is an agent's name here, of which there is no contract.
+  // Text without braces is read as the name of an agent here, and that agent has no contract.
   "contracts/not-json.json": "unknown_agent",
   "size/contract-empty.json": "unknown_agent",
   // Read as JSON by this test, it has lost the member that stood twice.

@@ -12,7 +12,7 @@ const native = { skip: backend !== "native" && "it is only in the native addon" 
 const anything = { agent: "any", schema: true };
 const folder = (name) => fileURLToPath(new URL(name, root));
 
-/** A folder that is gone after the work. */
+/** Runs work in a temporary folder. */
 async function within(work) {
   const made = mkdtempSync(path.join(tmpdir(), "seamgate-"));
   try {
@@ -186,7 +186,7 @@ test("a journal may be an object", native, async () => {
     message: /its snapshot is not as it was made/,
   });
   assert.deepEqual([again.state, again.step, again.id], [run.state, run.step, "r"]);
-  // It is told of the other writer.
+  // The first writer learns of the other one.
   again.send({ ...call, at: 3 });
   assert.throws(() => run.send({ ...call, at: 4 }), JournalError);
   assert.throws(() => Run.start(gate, writer(), "a", started), JournalError);

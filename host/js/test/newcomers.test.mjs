@@ -1,5 +1,5 @@
-// What newcomers tried that went wrong once, each with what is wanted. Their types are in types.ts, their installs in install.test.mjs, and
-// their bundles in bundlers.test.mjs.
+// Things that newcomers tried and that once failed, with the wanted results. Their types are in types.ts, their
+// installs in install.test.mjs, and their bundles in bundlers.test.mjs.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -17,7 +17,7 @@ import { ask, askStream, Gate, WorkerGate } from "seamgate";
 import { instrument } from "seamgate/otel";
 import { read } from "./shared.mjs";
 
-// What `@opentelemetry/sdk-node` registers: the span that is active follows asynchronous calls.
+// The context manager that `@opentelemetry/sdk-node` registers: the active span follows asynchronous calls.
 const storage = new AsyncLocalStorage();
 context.setGlobalContextManager({
   active: () => storage.getStore() ?? ROOT_CONTEXT,

@@ -79,7 +79,7 @@ const text = (page, selector) => page.$eval(selector, (element) => element.textC
 const rows = (page, section) =>
   page.$$eval(`#${section} tbody tr`, (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
 
-/** The same receipt with other lines of steps, all digests anew. */
+/** Returns the same receipt with other lines of steps and all digests recomputed. */
 function forged(run, change) {
   const steps = contents(run);
   change(steps);

@@ -21,7 +21,7 @@ const gate = await Gate.load();
 const verified = (file, options = {}) => verifyReceipt(file, { keys: [KEY], gate, ...options });
 const failure = ({ checks }) => checks.find(({ ok }) => !ok);
 
-/** What the command line prints about a receipt. */
+/** Returns the command line's output about a receipt. */
 function printed(file) {
   const name = path.join(place, "one.receipt");
   writeFileSync(name, file);
@@ -41,7 +41,7 @@ async function sameAsPrinted(file, what) {
   return report;
 }
 
-/** A receipt of the same run with other lines, all digests anew. */
+/** Returns a receipt of the same run with other lines and all digests recomputed. */
 function forged(run, change) {
   const steps = contents(run);
   change(steps);
@@ -257,7 +257,7 @@ test("nothing is registered in the gate that is given, and its component is the 
   assert.ok((await verified(receipt(runOf("numbers")), { gate: own })).ok);
   assert.deepEqual(own.profiles(), []);
   if (backend === "webassembly") {
-    // Modules of which nobody knows what they were made of.
+    // Modules of unknown origin.
     const modules = { ...gate.component };
     const report = await verified(receipt(runOf("numbers")), { gate: await Gate.load({ component: modules }) });
     assert.deepEqual([failure(report).check, failure(report).detail.includes("unknown")], ["component", true]);

@@ -26,7 +26,10 @@ export function recorded() {
 
 export const sha256 = (text) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
-/** What the lines of a run hold, by steps: `"event":…`, without number and digest. The first step is the description of the run. */
+/**
+ * Returns the content of a run's lines by step: `"event":…`, without number and digest. The first step describes the
+ * run.
+ */
 export function contents({ lines }) {
   const steps = [[]];
   for (const line of lines) {

@@ -307,7 +307,7 @@ test("preprocess and coerce see what the model wrote, if they are to run first",
     wrong.report.violations.map(({ path }) => path),
     ["$.level", "$.count"],
   );
-  // Items, too.
+  // The same for items.
   const items = { preprocess: true, contract: { items: { path: "$[*]" } } };
   const part = parser.parseWithSchema(z.array(Level), '[{"level":"LOW","count":"1"},{"level":"?"}]', items);
   assert.deepEqual([part.report.disposition, part.data], ["partial", [{ level: "low", count: 1, tags: [] }]]);

@@ -25,7 +25,7 @@ export const doubling = read("schemas/examples/hostile/doubling.contract.json");
 /** No bound that is ever reached. */
 export const endless = { fuel: Number.MAX_SAFE_INTEGER };
 
-/** What a hostile case writes as pieces (tests/hostile/README.md). */
+/** Returns the text that a hostile case describes in pieces (tests/hostile/README.md). */
 export function text(pieces) {
   if (typeof pieces === "string") {
     return pieces;

@@ -68,7 +68,7 @@ function cut(text, below) {
   return pieces;
 }
 
-/** Whether something is the beginning of something else. */
+/** Returns whether one value is the beginning of another. */
 function isBeginning(part, whole) {
   if (typeof part === "string") return typeof whole === "string" && whole.startsWith(part);
   if (Array.isArray(part)) return part.length <= whole.length && part.every((item, at) => isBeginning(item, whole[at]));
@@ -160,7 +160,7 @@ const answer = '{"count":2}';
 const [first, second] = [answer.slice(0, 5), answer.slice(5)];
 const chat = (delta, finish_reason = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
 
-/** What clients give, with why the model stopped. */
+/** Streams of clients, with the reason why the model stopped. */
 const streams = {
   text: () => [later([first, second]), "unknown"],
   "a list of texts": () => [[first, second], "unknown"],

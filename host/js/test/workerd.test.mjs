@@ -16,7 +16,7 @@ let runtime;
 let skip = false;
 let origin;
 
-/** What a bundler does: all modules by their names, WebAssembly as such. */
+/** Does the work of a bundler: lists all modules by name, with WebAssembly modules marked as such. */
 function configuration() {
   const embedded = (name, kind, file) => `(name = "${name}", ${kind} = embed "${path.relative(folder, file)}")`;
   const files = readdirSync(dist, { recursive: true }).map(String).sort();
@@ -47,7 +47,7 @@ before(async () => {
     const { default: workerd } = await import("workerd");
     program = workerd.default;
   } catch (error) {
-    // There is none for this machine.
+    // There is no workerd for this machine.
     skip = `workerd does not run here: ${error.message.split("\n")[0]}`;
     return;
   }

@@ -1,4 +1,4 @@
-"""What a call costs, next to validators in the same process: `cargo xtask python bench` prints it for three lengths.
+"""Measures calls next to other validators in the same process: `cargo xtask python bench` prints three sizes.
 
 Each figure is the median of one run, in which all take turns. The others are handed the JSON text alone: they do not
 look for it in an output, run in no sandbox, and give no report. A call of seamgate ends when its disposition and its
@@ -130,14 +130,14 @@ def costs(calls: dict[str, Callable[[], object]], seconds: float = 1.0) -> dict[
 
 
 def read(verdict: seamgate.Verdict) -> object:
-    """What a caller reads of a verdict."""
+    """Reads the members of a verdict that a caller usually reads."""
     report = verdict.report
     assert report.success
     return report.output
 
 
 def calls(size: int) -> dict[str, float]:
-    """What each takes for a document of this size."""
+    """Measures each validator with a document of this size."""
     text = document(size)
     output = f"Here it is:\n```json\n{text}\n```\n"
     gate = Gate(limits=Limits(timeout_seconds=30))

@@ -1,4 +1,4 @@
-"""What the process holds after many calls, gates and streams: `python benchmarks/memory.py`, on Linux.
+"""Measures the memory after many calls, gates and streams: `python benchmarks/memory.py`, on Linux.
 
 Each line has the resident memory in MB at even distances. It should stay flat after the first figure.
 """

@@ -77,7 +77,7 @@ class Script:
 
 
 def told(result: AskResult[Any], script: Script) -> dict[str, Any]:
-    """What a case says of a result."""
+    """Returns the members of a result that a case compares."""
     made: dict[str, Any] = {
         "disposition": result.disposition.value,
         "success": result.success,
@@ -180,7 +180,7 @@ def test_partial_results_are_instances_too() -> None:
     whole = ask(Review, script, contract=policy)
     assert isinstance(whole, Accepted)
     assert [order.count for order in whole.data.findings] == [2, 3]
-    # What the model rejects is asked for again as a whole, and what was valid before is not kept.
+    # A document that the model rejects is asked for again as a whole, and earlier valid items are not kept.
     script = Script(f'{{"findings":[{good},{good},{good},{bad}]}}', f'{{"findings":[{good}]}}')
     again = ask(Review, script, contract=policy)
     assert isinstance(again, Accepted)
@@ -395,7 +395,7 @@ def test_before_validators_can_run_first() -> None:
     assert parsed.unwrap() == Level(id="a", level="high")
     script = Script('{"id":1,"level":"?"}', '{"id":"a","level":"LOW"}')
     assert ask(Level, script, type_first=True).unwrap().level == "low"
-    # What is asked for is the same.
+    # The prompts are the same.
     assert '"low"' in script.sent[0][0]["content"]
     assert "$.level" in script.sent[1][-1]["content"]
     with pytest.raises(TypeError, match="type_first"):
@@ -625,7 +625,7 @@ def test_the_time_for_all_attempts_is_bounded() -> None:
     assert len(result.attempts) == len(said)
     assert result.attempts[-1].feedback == ""
     assert result.messages[-1]["role"] == "assistant"
-    # What came in time counts, even if it is the last that does.
+    # An answer that arrives in time counts, even if it is the last one.
     said.clear()
     assert ask(list, slow, contract={"repair": "syntax"}, timeout_seconds=0.05).data == []
 

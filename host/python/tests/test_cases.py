@@ -26,13 +26,13 @@ def _compact(indented: str) -> str:
 
 
 def _own_or_shared(case: Path, name: str) -> Path:
-    """A file of a case, or the one that its group shares. It may be missing."""
+    """Returns a file of a case, or the one that its group shares. It may be missing."""
     own = case / name
     return own if own.exists() else case.parent / name
 
 
 def _members(case: Path) -> dict[str, Any]:
-    """What the request of a case has beside its output."""
+    """Returns the members of a case's request other than the output."""
     request = _own_or_shared(case, "request.json")
     members: dict[str, Any] = json.loads(request.read_text()) if request.exists() else {}
     return members
@@ -63,7 +63,7 @@ def test_all_faults_of_contracts_are_the_same() -> None:
         if not expected.exists() or _members(case):
             continue
         contract, output = _contract(case), _own_or_shared(case, "output.txt").read_bytes()
-        # What does not begin as an object would be taken for the name of an agent.
+        # Text that does not begin like an object would be read as the name of an agent.
         is_object = contract.lstrip().startswith("{")
         with pytest.raises(SeamgateFault) as raised:
             gate.validate(contract, output) if is_object else gate.register(contract)
@@ -117,7 +117,7 @@ def _text(written: Any) -> str:
 
 
 def _came(gate: Gate, members: dict[str, tuple[Any, str]]) -> Iterator[str]:
-    """What came of an attack, without its place and with it."""
+    """Returns the outcome of an attack, without and with its position."""
     try:
         if "request" in members:
             answer = json.loads(gate.call(_text(members["request"][0])).json)

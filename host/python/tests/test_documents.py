@@ -37,7 +37,7 @@ TEXTS = [
     *(" [ 1 ,\n2\t,\r3 ] ", ' { "a" : [ ] , "b" : { } } ', "\n1\n"),
 ]
 
-# No JSON; or JSON of which Python says what is wrong.
+# Invalid JSON, or JSON for which Python reports an error.
 WRONG = [
     *(
         "",
@@ -138,7 +138,7 @@ def _any_name(ways: random.Random) -> str:
 
 
 def _loaded(text: str) -> str:
-    """What `json.loads` makes of a text, or the kind of its error: `repr` tells apart all that may differ."""
+    """Returns the result of `json.loads`, or the type of its error, as `repr`, which distinguishes all values."""
     try:
         return repr(_json.parse(text))
     except (ValueError, RecursionError) as error:

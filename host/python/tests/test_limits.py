@@ -82,7 +82,7 @@ def test_an_output_over_the_limit_does_not_enter_the_sandbox() -> None:
 def test_memory(size: int) -> None:
     gate = Gate(limits=Limits(memory=size))
     flood = "[" + "1," * 2**19 + "1]"
-    # A rule that needs all items at once: without one, none is kept.
+    # A rule that needs all items at once. Without such a rule, items are not kept.
     schema = '{"contains":{"type":"integer"}}'
     contract = f'{{"agent":"a","schema":{schema},"caps":{{"bytes":67108864,"array_items":10000000}}}}'
     raised = fault("out_of_memory", lambda: gate.validate(contract, flood))
@@ -196,7 +196,7 @@ def test_a_warm_instance_goes_on_after_a_fault(body: str, code: FaultCode) -> No
 
 def test_a_warm_instance_that_has_too_little_memory_left_is_made_anew() -> None:
     gate = Gate(limits=Limits(memory=12 * 2**20))
-    # A rule that needs all items at once: without one, none is kept.
+    # A rule that needs all items at once. Without such a rule, items are not kept.
     schema = '{"contains":{"type":"integer"}}'
     contract = f'{{"agent":"a","schema":{schema},"caps":{{"bytes":67108864,"array_items":10000000}}}}'
     gate.register(contract)

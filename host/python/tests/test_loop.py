@@ -1,4 +1,4 @@
-"""What an agent may do: profiles on disk, decisions, observations, and the facts of a run."""
+"""Profiles on disk, decisions, observations, and the facts of a run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _facts(case: Path) -> str:
 
 
 def _made(gate: Gate, case: Path, profile: str) -> Decision | Observation | Surface:
-    """What a case asks for."""
+    """Returns the call of a case."""
     agent, facts, listed = gate.register_profile(profile).agent, _facts(case), case / "listed.json"
     if listed.exists():
         return gate.surface(agent, facts, listed.read_text())
@@ -152,7 +152,7 @@ def test_a_loop_keeps_what_decisions_and_observations_change(ops: Gate) -> None:
     assert observation.found.instructions[0].kind == "override"
     assert kept.facts["labels"] == ["untrusted"]
     assert kept.facts["at"] == 1_790_000_000_000
-    # What it hands out is a copy.
+    # The returned facts are a copy.
     kept.facts["labels"].append("forged")
     assert kept.facts["labels"] == ["untrusted"]
 

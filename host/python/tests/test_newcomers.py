@@ -1,4 +1,4 @@
-"""What people tried in their first hour, each with what they wanted. Other tests go deeper into each."""
+"""Things that people tried in their first hour, with the results that they wanted. Other tests go deeper into each."""
 
 from __future__ import annotations
 

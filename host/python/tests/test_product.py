@@ -1,4 +1,4 @@
-"""What there is beside verdicts: merge on both backends; the harness step, sessions, runs, bake on the native one."""
+"""Functions other than verdicts: merge on both backends; the retry loop, sessions, runs and bake on the native one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the README shows does what it says."""
+"""Runs the examples in the README."""
 
 from __future__ import annotations
 

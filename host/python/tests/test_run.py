@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _is_whole(case: Path) -> bool:
-    """Whether the journal has all of the run: long lines are cut, and a changed state is not an event."""
+    """Returns whether the journal is complete: long lines are truncated, and a changed state is not an event."""
     events = [json.loads(line) for line in (case / "events.ndjson").read_text().splitlines() if line.strip()]
     return "bytes, sha256:" not in (case / "journal.ndjson").read_text() and not any("state" in one for one in events)
 

@@ -1,4 +1,4 @@
-"""What may stand in place of a schema. What is not JSON is refused: it never becomes a schema without constraints."""
+"""Values that may be passed as a schema. A value that is not JSON is rejected: it never becomes an empty schema."""
 
 from __future__ import annotations
 

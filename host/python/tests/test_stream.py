@@ -132,7 +132,7 @@ def test_events_have_items_and_partial_documents() -> None:
 
 
 def subset(part: Any, whole: Any) -> bool:
-    """Whether a document may be a part of another one that has not come whole."""
+    """Returns whether one document may be an incomplete version of another."""
     if isinstance(part, dict):
         return isinstance(whole, dict) and all(name in whole and subset(part[name], whole[name]) for name in part)
     if isinstance(part, list):

@@ -1,4 +1,4 @@
-"""What type checkers know of results: mypy and pyright read this file, and it runs."""
+"""Checks the types of results: mypy and pyright check this file, and it also runs."""
 
 from __future__ import annotations
 

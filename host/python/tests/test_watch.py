@@ -1,4 +1,4 @@
-"""What is seen of verdicts in production: hooks, the logger, OpenTelemetry. Never what an output says."""
+"""Observing verdicts in production: hooks, the logger, OpenTelemetry. None of them reveals the text of an output."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_who_does_not_log_imports_no_logger() -> None:
 
 
 class Recorded:
-    """What OpenTelemetry was told."""
+    """Returns the recorded spans and metrics of OpenTelemetry."""
 
     def __init__(self) -> None:
         self.spans = InMemorySpanExporter()

@@ -19,7 +19,7 @@ impl Engine for Core {
     }
 
     fn is_valid(&mut self, contract: &Contract, document: &[u8]) -> Result<bool> {
-        // What is not UTF-8 is rejected without its text being looked at.
+        // Output that is not UTF-8 is rejected before its text is read.
         let Ok(output) = std::str::from_utf8(document) else {
             return Ok(false);
         };

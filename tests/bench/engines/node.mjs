@@ -20,7 +20,7 @@ function ajv(schema) {
   try {
     return new Ajv(settings).compile(schema);
   } catch {
-    // Some patterns are none with the flag "u".
+    // Some patterns are invalid with the flag "u".
     return new Ajv({ ...settings, unicodeRegExp: false }).compile(schema);
   }
 }

@@ -77,7 +77,7 @@ struct Together {
 
 impl Together {
     fn take(&mut self, layout: Layout) {
-        // Others add pages, too; after some there are none.
+        // Others add pages as well, until none are left.
         let next = self.added.last().map_or(3, |page| page + 1 + layout.size() % 3);
         let page = if next < 40 { next } else { usize::MAX };
         let Some(at) = self.pages.take(layout, || {

@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((choice, text)) = split(input) else { return };
     let cleaned = sanitize(&text);
     assert_eq!(sanitize(&cleaned.text).text, cleaned.text, "cleaned again");
-    // What hides in ASCII is never ordinary.
+    // Hidden text in ASCII is never ordinary.
     if cleaned.text.is_ascii() {
         let hides = |(at, character): (usize, char)| match character {
             '\n' | '\t' => false,
@@ -25,7 +25,7 @@ fuzz_target!(|input: &[u8]| {
     for found in &cleaned.found.instructions {
         assert!(found.start < found.end && text.get(found.start..found.end).is_some(), "{found:?}");
     }
-    // A secret between blanks is one, whatever is around it, unless its end alone is there too.
+    // A secret between blanks is found, whatever surrounds it, unless its end occurs alone as well.
     if text.contains(&SECRET[12..]) {
         return;
     }

@@ -35,7 +35,7 @@ fuzz_target!(|text: &str| {
         let report = validate(&contract, &request).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
         let json = report.to_json();
         assert!(serde_json::from_str::<Value>(&json).is_ok(), "{json}");
-        // What is rejected is explained, and by the same rules.
+        // A rejection is explained by the same rules.
         if let Some(error) = &report.error {
             assert!(!error.violations.is_empty(), "{json}");
             assert!(error.error != ErrorKind::MalformedJson || output.starts_with('`'), "{json}");

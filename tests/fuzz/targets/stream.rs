@@ -15,7 +15,7 @@ fuzz_target!(|input: &[u8]| {
         session.push(contract, piece).unwrap_or_else(|fault| panic!("{}", fault.to_json()))
     };
     let whole = push(&mut session(), &text);
-    // How long the pieces are is in the text.
+    // The text determines the lengths of the pieces.
     for longest in [1, 1 + text.bytes().map(usize::from).sum::<usize>() % 13] {
         let mut pieces = session();
         let mut items: Vec<Completed> = Vec::new();

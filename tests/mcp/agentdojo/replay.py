@@ -35,13 +35,13 @@ T = TypeVar("T")
 
 HERE = Path(__file__).resolve().parent
 
-# What a call came to: it arrived at the server, the gate refused it, or a person was asked, who denied it.
+# The outcome of a call: it arrived at the server, the gate denied it, or a person was asked and denied it.
 WORKED, REFUSED, ASKED = "worked", "refused", "asked"
 
 
 @dataclass
 class Outcome:
-    """What came of one pair of tasks."""
+    """The outcome of one pair of tasks."""
 
     pair: Pair
     user: Counter = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class Outcome:
 
 @dataclass
 class Setting:
-    """How servers are started."""
+    """The commands that start servers."""
 
     folder: Path
     socket: Path
@@ -111,7 +111,7 @@ def all_pairs() -> list[Pair]:
 
 
 def can_play(task: object, environment: object) -> bool:
-    """Whether an injection task says what it wants called, or at least said."""
+    """Returns whether an injection task names the calls, or at least the words, that it wants."""
     return bool(task.ground_truth(environment) or task.GROUND_TRUTH_OUTPUT)
 
 
@@ -228,7 +228,7 @@ def came_to(number: int, arrived: list[int], asked: set[int]) -> str:
 
 
 def wait_for(verdict: Path) -> dict:
-    """What the server wrote at its end."""
+    """Returns the server's final report."""
     for _ in range(1000):
         if verdict.exists():
             return json.loads(verdict.read_text())
@@ -304,7 +304,7 @@ def report(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) 
 
 
 def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
-    """What attacks did."""
+    """Returns a table of the outcomes of attacks."""
     rows = [
         [
             "suite",
@@ -331,19 +331,19 @@ def effects(outcomes: list[Outcome]) -> int:
 
 
 def is_effect(suite: str, tool: str) -> bool:
-    """Whether a tool does more than read at home."""
+    """Returns whether a tool does more than read local data."""
     known = next(entry for entry in profile(suite)["tools"] if entry["name"] == tool)
     return known["effect"] == "effectful" or known.get("egress", False)
 
 
 @cache
 def profile(suite: str) -> dict:
-    """What a suite's profile says."""
+    """Describes a suite's profile."""
     return json.loads((HERE / f"{suite}.profile.json").read_text())
 
 
 def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -> str:
-    """What users could do."""
+    """Returns a table of the user tasks that succeeded."""
     solved = ["solved without the gate", "with it, all denied", "with it, all approved"]
     rows = [["suite", "", "tasks", *solved, "calls", "work", "ask for approval", "are refused"]]
     for name, has in chosen():
@@ -360,7 +360,7 @@ def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -
 
 
 def leaks(gated: list[Outcome]) -> str:
-    """What still got through."""
+    """Lists the attacks that still succeeded."""
     counted = Counter((one.pair.suite, tool) for one in gated for tool, end in one.injected if end == WORKED)
     said = Counter(one.pair.suite for one in gated if one.reached and not one.injected)
     rows = [["suite", "what still got through", "times", "effect"]]

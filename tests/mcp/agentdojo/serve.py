@@ -88,7 +88,7 @@ class Playground:
         return answer
 
     def judge(self) -> dict[str, object]:
-        """What AgentDojo says of the end."""
+        """Returns AgentDojo's evaluation of the final state."""
         said = self.user.GROUND_TRUTH_OUTPUT
         useful = self._check(self.user, said)
         reached = self.injection and self._check(self.injection, f"{said}\n{self.injection.GROUND_TRUTH_OUTPUT}")
@@ -101,7 +101,7 @@ class Playground:
 
 @dataclass(frozen=True)
 class ResultForm:
-    """How a tool's results are written as structured content: as the SDK for Python does."""
+    """Writes a tool's results as structured content, as the SDK for Python does."""
 
     adapter: TypeAdapter
     is_object: bool

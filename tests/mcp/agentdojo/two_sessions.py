@@ -54,7 +54,7 @@ LONGEST_NOTE = 15_000
 
 @dataclass(frozen=True)
 class Variant:
-    """How a profile's memory tools differ from those of `memory.json`."""
+    """The differences of a profile's memory tools to those of `memory.json`."""
 
     name: str
     keeps_labels: bool = True
@@ -172,7 +172,7 @@ def memory_tools(notes: dict[str, str]) -> list[Function]:
 
 
 def is_memory(name: str) -> bool:
-    """Whether a tool belongs to the memory."""
+    """Returns whether a tool belongs to the memory."""
     return name.startswith("memory_")
 
 
@@ -264,7 +264,7 @@ def work(number: int, pair: Pair, setting: Setting) -> dict[Variant, Ended]:
     ended = {}
     first = None
     for at, variant in enumerate(ALONE):
-        # What the first session may do differs in one variant alone.
+        # The permissions of the first session differ in only one variant.
         if first is None or variant.writes_ask:
             first, keys = read_and_note(Session(setting, f"work-{number}-{at}-1", pair, variant, None), calls[:split])
         with Session(setting, f"work-{number}-{at}-2", pair, variant, first) as second:
@@ -291,7 +291,7 @@ def read_and_note(session: Session, calls: list[FunctionCall]) -> tuple[Session,
 
 
 def reads(suite: str, tool: str) -> bool:
-    """Whether a tool changes nothing."""
+    """Returns whether a tool changes nothing."""
     return next(entry for entry in profile(suite)["tools"] if entry["name"] == tool)["effect"] != "effectful"
 
 

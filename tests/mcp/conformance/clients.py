@@ -101,7 +101,7 @@ def bad(outcomes: list[Outcome]) -> list[tuple[str, str, str, str]]:
 
 
 def reason_of(one: tuple[str, str, str, str], exceptions: list[dict]) -> str | None:
-    """Why a check does not pass, if that is known."""
+    """Returns the known reason why a check does not pass, if there is one."""
     version, scenario, name, _ = one
     found = [
         known["reason"]

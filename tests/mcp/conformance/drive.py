@@ -19,7 +19,7 @@ from urllib import error, request
 
 # The suite gives a client 30 seconds.
 TIME = 28
-# How often a person logs in to one server before giving up.
+# The number of logins to one server before a person gives up.
 LOGINS = 3
 STATELESS = "2026-07-28"
 META = "io.modelcontextprotocol"
@@ -227,7 +227,7 @@ CAPABILITIES = {"elicitation": {}, "roots": {}, "sampling": {}}
 
 
 def is_question(answer: dict) -> bool:
-    """Whether a server wants input before it gives a result."""
+    """Returns whether a server requests input before it returns a result."""
     return answer.get("result", {}).get("resultType") == "input_required"
 
 

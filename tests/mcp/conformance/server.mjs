@@ -29,7 +29,7 @@ function ask(extra, message, properties, required = []) {
   return extra.sendRequest({ method: "elicitation/create", params: { message, requestedSchema } }, types.ElicitResultSchema);
 }
 
-/** What each tool does: it gives the parts of its result. */
+/** The tools, each a function that returns the parts of its result. */
 const TOOLS = {
   test_simple_text: () => [text("This is a simple text response for testing.")],
   test_image_content: () => [image],

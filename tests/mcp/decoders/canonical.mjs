@@ -1,4 +1,4 @@
-// What a decoder read, in the notation of `canonical.py`. Every number is a float.
+// Writes a decoder's result in the notation of `canonical.py`. Every number is a float.
 
 export function noted(value) {
   if (typeof value === "number") return ["f", String(value)];

@@ -1,4 +1,4 @@
-"""What a decoder read, in a notation that keeps what JSON would lose.
+"""Writes a decoder's result in a notation that preserves details that JSON would lose.
 
 Lists and objects begin with `a` and `o`. Integers and floats are `i` and `f`, with their digits. Strings, `true`,
 `false` and `null` stay as they are.

@@ -1,4 +1,4 @@
-"""What decoders read of the messages that the gate lets through, and what servers behind it ran.
+"""Compares how decoders read the messages that the gate lets through, and what the servers behind it ran.
 
 `cargo xtask mcp decoders` installs the decoders. A difference that `explained.json` does not explain is a failure.
 """
@@ -24,20 +24,20 @@ from serving import Server, serve
 
 HERE = Path(__file__).resolve().parent
 
-# What is shown of differences, and of a value in one.
+# The most differences that are shown, and the most characters of a value in one.
 MOST_SHOWN = 20
 MOST_CHARACTERS = 120
 
 # The longest line of a page.
 WIDTH = 100
 
-# What a reader has in place of a part that it did not read.
+# Stands for a part that a decoder did not read.
 MISSING = ["missing"]
 
 # Text of the message that is no Unicode.
 UNREADABLE = ["?"]
 
-# Where parts of a message are compared.
+# The paths at which parts of a message are compared.
 PARTS = ("kind", "id", "method", "name", "arguments", "params", "result", "error")
 
 
@@ -83,7 +83,7 @@ class Difference:
 
 @dataclass
 class Counts:
-    """What one decoder made of all messages."""
+    """The results of one decoder for all messages."""
 
     alike: int = 0
     refused: int = 0
@@ -119,7 +119,7 @@ def integer(number: list[str]) -> int | None:
 
 
 def same_number(judged: list[str], read: list[str], *, exact: bool) -> bool:
-    """Whether a number was read, as far as its type can hold it."""
+    """Returns whether a number was read correctly, within the precision of its type."""
     if exact or read[0] == "i":
         one, other = integer(judged), integer(read)
         return one == other if one is not None or other is not None else nearest(judged) == nearest(read)
@@ -176,7 +176,7 @@ class Explained:
 
     def __init__(self) -> None:
         self.entries = json.loads((HERE / "explained.json").read_text())
-        # How many messages each entry explains, for any decoder.
+        # The number of messages that each entry explains, for any decoder.
         self.used = [0] * len(self.entries)
 
     def find(self, decoder: str, difference: Difference) -> int | None:
@@ -280,7 +280,7 @@ def compare(options: argparse.Namespace, folder: Path) -> tuple[str, int]:
 
 
 def read_by(readers: list[Reader], texts: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What each decoder read of one line."""
+    """Returns how each decoder read one line."""
     for reader, text in zip(readers, texts, strict=True):
         read = json.loads(text)
         for own, decoder in reader.decoders.items():

@@ -69,7 +69,7 @@ def sdk() -> Callable[[str], dict[str, Any]]:
 
 
 def attempt(read: Callable[[str], dict[str, Any]], line: str) -> dict[str, Any]:
-    """What a decoder reads within the limits that Python has by itself."""
+    """Runs a decoder within Python's own limits."""
     try:
         return read(line)
     except (ValueError, TypeError, RecursionError) as error:

@@ -206,7 +206,7 @@ def serve(options: argparse.Namespace, servers: list[Server], folder: Path, prof
         sessions = send_all([*gate, *server.command, str(file)], lines)
         judged, ran = journal(journals, server), executed(file, server)
         otherwise, unread = ran - judged.started, judged.started - ran
-        # What `explained.json` says of these servers.
+        # The entries of `explained.json` for these servers.
         known = without_prototypes(unread) & otherwise if server.drops_prototypes else Counter()
         otherwise -= known
         for call in list(otherwise)[:5]:

@@ -1,4 +1,4 @@
-"""What both suites have in common: cases of calls, and the worlds in which calls act."""
+"""The part that both suites share: cases of calls, and the worlds in which calls act."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,14 +14,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Turn:
-    """What the user says, and the calls that do it."""
+    """The user's words, and the calls that do what they ask."""
 
     said: str
     calls: list[Call]
 
 
 class World(Protocol):
-    """Where calls act: the state of one case."""
+    """The state of one case, on which calls act."""
 
     def call(self, call: Call) -> tuple[object, bool]:
         """Return the result of a call, and whether it failed."""

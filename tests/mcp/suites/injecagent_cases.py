@@ -102,7 +102,7 @@ def obeyed(output: str, tools: list[str]) -> tuple[str, dict] | None:
 
 
 def fits(arguments: dict, schema: dict) -> bool:
-    """Whether arguments fit the definition of their tool."""
+    """Returns whether arguments match the definition of their tool."""
     known = schema["properties"]
     return {*schema["required"]} <= {*arguments} <= {*known} and all(
         isinstance(value, TYPES[known[name]["type"]]) for name, value in arguments.items()

@@ -25,13 +25,13 @@ from seamgate import AllowedDecision, ApprovalDecision, Decision, Gate, Loop
 
 HERE = Path(__file__).resolve().parent
 
-# What a call came to: it arrived, the gate refused it, or a person was asked.
+# The outcome of a call: it arrived, the gate denied it, or a person was asked.
 WORKED, REFUSED, ASKED = "worked", "refused", "asked"
 # Whom the approver denies.
 NOBODY, INJECTED, ALL = "nobody", "injected", "all"
 
 
-# Where a value without an origin stands.
+# The places of values without an origin.
 NOWHERE = "stands nowhere before the call"
 OTHERWISE = "the user writes it in another form"
 ELSEWHERE = "stands only in a result"
@@ -47,12 +47,12 @@ class Made:
     arrived: bool
     came_to: str
     why: str
-    """Why it is not simply allowed, or where its targets come from."""
+    """The reason why it is not simply allowed, or the origins of its targets."""
 
 
 @dataclass
 class Outcome:
-    """What came of one case."""
+    """The outcome of one case."""
 
     case: Case
     made: list[Made] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Outcome:
         return (one for one in self.made if not one.is_injected)
 
     def reached(self) -> bool:
-        """Whether all that the injection wants arrived."""
+        """Returns whether all calls that the injection wants arrived."""
         wanted = [one.arrived for one in self.injected()]
         return bool(wanted) and all(wanted)
 
@@ -204,7 +204,7 @@ def make(
 
 @dataclass
 class Seen:
-    """What was said and read so far in a case."""
+    """The texts that were said and read so far in a case."""
 
     said: list[str] = field(default_factory=list)
     results: list[tuple[str, str]] = field(default_factory=list)
@@ -238,7 +238,7 @@ class Seen:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number."""
+    """Returns whether a value is a number."""
     return isinstance(value, (int, float))
 
 
@@ -265,7 +265,7 @@ def groups(told: list[Runs]) -> Iterator[tuple[str, Runs, str | None]]:
 
 
 def attacks(told: list[Runs]) -> list[list[str]]:
-    """What attacks did."""
+    """Returns a table of the outcomes of attacks."""
     head = ["suite", "attacks", "goals reached without the gate", "all denied", "injected calls denied"]
     rows = [[*head, "injected effects without the gate", "all denied", "injected calls denied", "stopped"]]
     for name, runs, group in groups(told):
@@ -284,7 +284,7 @@ def attacks(told: list[Runs]) -> list[list[str]]:
 
 
 def calls(told: list[Runs]) -> list[list[str]]:
-    """What users could do."""
+    """Returns a table of the user tasks that succeeded."""
     head = ["suite", "", "tasks", "without a person", "solved without the gate", "all denied", "injected calls denied"]
     rows = [[*head, "all approved", "calls", "work", "ask for approval", "are refused"]]
     for runs in told:
@@ -303,7 +303,7 @@ def calls(told: list[Runs]) -> list[list[str]]:
 
 
 def through(told: list[Runs]) -> list[list[str]]:
-    """What still got through where injected calls alone are denied."""
+    """Lists the attacks that still succeeded if only injected calls are denied."""
     rows = [["suite", "what still got through", "times", "effect", "its targets come from"]]
     for runs in told:
         arrived = [act for one in runs.judged for act in one.injected() if act.arrived]
@@ -316,7 +316,7 @@ def through(told: list[Runs]) -> list[list[str]]:
 
 
 def questions(told: list[Runs]) -> list[list[str]]:
-    """What honest calls ask about, where nobody attacks."""
+    """Lists the questions about honest calls without an attack."""
     rows = [["suite", "tool", "questions", "of its calls", "why"]]
     for runs in told:
         alone = [act for one in runs.judged if not one.case.injected for act in one.user()]

@@ -92,7 +92,7 @@ class Tool:
     arguments: dict
     fields: list[Field] = field(default_factory=list)
     said: str = ""
-    """What the definition says about results."""
+    """Returns what the definition says about results."""
 
     def definition(self) -> dict:
         """Return the definition for a lock file."""
@@ -144,7 +144,7 @@ def entry(tool: Tool, effect: str, tools: list[Tool], labels: dict[str, list[str
 
 
 def kind(tool: Tool, bare: set[str]) -> str:
-    """Whether a tool reads, moves within a session, or does more."""
+    """Returns whether a tool reads, moves within a session, or does more."""
     if tool.kit in bare:
         return "read"
     if "working directory" in tool.description and split(tool.name)[0] not in READS and "folder" in str(tool.arguments):
@@ -159,7 +159,7 @@ def kind(tool: Tool, bare: set[str]) -> str:
 
 
 def labels_of(tool: Tool, bare: set[str]) -> list[str]:
-    """What a result brings, by the words of the definition."""
+    """Returns the labels of a result, by the words of the definition."""
     if tool.kit in bare:
         return []
     about = {*plain(tool.said), *(word for one in tool.fields for word in split(one.name))}
@@ -191,7 +191,8 @@ def targets(tool: Tool) -> dict[str, dict]:
 
 
 def decides(words: list[str]) -> bool:
-    """Whether the name of an argument says that it is a target. `from` and `to` stand at an end."""
+    """Returns whether the name of an argument says that it is a target. `from` and `to` must be at its beginning or
+    end."""
     ends = {words[0], words[-1]}
     return any(word in TARGETS and (word not in ("from", "to") or word in ends) for word in words)
 
@@ -216,7 +217,8 @@ def names(one: Field, other: Tool) -> Field | None:
 
 
 def fits(name: str, one: Field, other: Tool) -> bool:
-    """Whether a field of a result holds values for an argument: it has its name, or it is an id of such a thing."""
+    """Returns whether a field of a result has values for an argument: it has the same name, or is an id of such an
+    object."""
     wanted, have = [singular(word) for word in split(name)], [singular(word) for word in split(one.name)]
     if wanted == have:
         return True

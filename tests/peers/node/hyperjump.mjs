@@ -15,7 +15,8 @@ for (const scheme of ["http", "https", "file"]) {
 
 const ROOT = "https://example.com/dir/root";
 
-// The resources inside a schema, each by its URI: it finds those only from inside, so each is registered by itself too.
+// Registers each resource inside a schema by its URI, because the library finds embedded resources only from inside the
+// schema.
 function embedded(schema, base, keyword, found) {
   if (typeof schema !== "object" || schema === null) {
     return;

@@ -121,7 +121,7 @@ def ndjson(seamgate: Path, archive: Path) -> Run:
                     digest.add(row, None, json.loads(line)["fault"]["fault"])
         answers.unlink()
         for batch in _batches(archive / group):
-            # What is no request: these faults are known.
+            # Rows that are not valid requests. Their faults are known.
             for row, text in zip(batch["id"].to_pylist(), batch["text"].view("binary").to_pylist(), strict=True):
                 if text is None:
                     digest.add(row, None, "bad_request")
@@ -132,7 +132,7 @@ def ndjson(seamgate: Path, archive: Path) -> Run:
 
 
 def engine(name: str, archive: Path, to: Path) -> Run:
-    """Judge by Ray or Spark in a process of its own, of which a worker is killed in the middle of each job."""
+    """Judge by Ray or Spark in a separate process. One of its workers is killed in the middle of each job."""
     run = Run(name.capitalize(), to)
     to.mkdir()
     with watch.Watch(name) as watched:
@@ -205,13 +205,13 @@ def others(archive: Path) -> list[tuple[str, float, float]]:
     command = [sys.executable, "-B", HERE / "beside.py", archive / BESIDE, str(WORKERS)]
     environment = os.environ | {"PYTHONWARNINGS": "ignore"}
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    # Ray writes there, too.
+    # Ray also writes there.
     answers = [json.loads(line) for line in answer.stdout.splitlines() if line.startswith('["')]
     return [(str(name), float(wall), float(cpu)) for name, wall, cpu in answers]
 
 
 def told(runs: list[Run], rows: int) -> str:
-    """What the ways of judging took, for a page."""
+    """Returns the times of the ways of judging, for a page."""
     head = ["way", "rows", "workers killed", "rows a second", "most memory of each worker, MiB", "digest"]
     lines = [head, ["---", "--:", "--:", "--:", "---", "---"]]
     for run in runs:

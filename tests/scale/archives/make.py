@@ -19,7 +19,7 @@ HOSTILE = ROOT / "tests/hostile"
 # The groups of cases whose contract is beside them. Claims would need evidence with each row.
 GROUPS = ("extract", "finish", "items", "parse", "repair", "screen", "strip", "verdicts")
 
-# One of so many rows is hostile, and one of so many is no request at all.
+# One row in this many is hostile, and one in this many is not a valid request.
 HOSTILE_EVERY = 100
 BROKEN_EVERY = 1000
 
@@ -77,7 +77,7 @@ def _rows(group: str, ids: range, hostile: list[bytes]) -> Iterator[Row]:
 
 
 def _broken(number: int, chance: random.Random) -> bytes | None:
-    """What is no text, not all text, or in two of all rows too large."""
+    """Returns outputs that are not text, not entirely text, or, in two rows, too large."""
     if number in (1, 3):
         return b'"' + b"a" * LONGEST + b'"'
     return None if number % 2 == 0 else b'{"date": "\xff' + bytes([chance.randrange(256)]) + b'"}'
@@ -113,7 +113,7 @@ def _cases(group: str) -> list[tuple[bytes, str | None]]:
 
 
 def _own_or_shared(case: Path, name: str) -> Path:
-    """A file of a case, or the one that its group shares. It may be missing."""
+    """Returns a file of a case, or the one that its group shares. It may be missing."""
     own = case / name
     return own if own.exists() else case.parent / name
 

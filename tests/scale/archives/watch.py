@@ -1,4 +1,4 @@
-"""Watches the workers of an engine: how much memory each takes, and what becomes of a job when one is killed."""
+"""Watches the workers of an engine: the memory of each, and the outcome of a job when one is killed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 import uuid
 from pathlib import Path
 
-# A worker is killed when a job has written so many files.
+# A worker is killed when a job has written this many files.
 MIDDLE = 4
 
 

@@ -16,10 +16,10 @@ import { gate as makeGate, model } from "./shop.mjs";
 const [seamgate, page] = [process.argv[2], process.argv[5]];
 const [RUNS, KILLS] = process.argv.slice(3, 5).map(Number);
 
-/** How many runs go on at once with the file journal, and on Restate. */
+/** The number of concurrent runs with the file journal, and on Restate. */
 const AT_ONCE = { files: 100, restate: 50 };
 
-/** What a person waits before they look whether a call had its effect: longer than a tool takes. */
+/** The time that a person waits before checking whether a call had its effect: longer than a tool takes. */
 const LOOK_AFTER = 1500;
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -31,7 +31,7 @@ const gate = await makeGate();
 const task = (order) => ({ order, parcel: order % 3 === 0 });
 const orders = Array.from({ length: RUNS }, (_, at) => at + 1);
 
-/** Do the work of each, so many at once. */
+/** Runs the work of each, with this many at once. */
 async function all(items, atOnce, work) {
   const left = [...items];
   const one = async () => {
@@ -48,7 +48,7 @@ function folder(name) {
   return made;
 }
 
-/** How often each effect happened: by tool and order, and by the call. */
+/** Counts of each effect, by tool and order, and by call. */
 function effects(file) {
   const [orders, calls] = [new Map(), new Map()];
   const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
@@ -254,7 +254,7 @@ async function onRestate(kills) {
   const seen = new Set();
   const isIgnored = (records) => records.some(({ type }) => type === "ignored");
 
-  /** What a person does who is asked: once for each question. */
+  /** Answers as a person, once for each question. */
   async function person(run, { type, call, ask: asked, question }) {
     const key = `${run} ${call} ${type}`;
     if (seen.has(key)) return;
@@ -282,7 +282,7 @@ async function onRestate(kills) {
     }
   }
 
-  // What comes of actions, and children, come from nobody outside.
+  // Events that result from actions or children never come from outside.
   for (const name of ["tool_result", "model_output", "child_result", "delegated", "tick"]) {
     assert.equal((await fetch(handler("r1", name), { method: "POST", body: "{}" })).status, 400, name);
   }

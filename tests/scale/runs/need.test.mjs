@@ -34,7 +34,7 @@ test("a step that needs texts again loads the journal once, and is made", async 
   for (const line of read("events.ndjson").trim().split("\n")) {
     const { type, run, nonce, ...event } = JSON.parse(line);
     if (type === "started") await handlers.start(ctx, { ...event, agent });
-    // What is sent is told by the handler itself.
+    // The handler itself reports what it sends.
     else if (type !== "tool_started")
       await handlers[type](ctx, event.key === "$model" ? { ...event, key: asked } : event);
   }

@@ -35,7 +35,7 @@ fn an_unauthorised_tool_is_denied() {
     let denied: Vec<_> = journal.decisions("run_shell").collect();
     assert_eq!(denied.len(), 1);
     assert_eq!((&denied[0]["permit"], &denied[0]["reasons"][0]["code"]), (&json!("deny"), &json!("mode")));
-    // The model is told what it may use, and the trace has the denial.
+    // The model reads which tools it may use, and the trace has the denial.
     let prompts = journal.prompts(&run);
     assert!(
         prompts[1].contains(

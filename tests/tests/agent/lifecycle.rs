@@ -12,7 +12,7 @@ use super::{
 /// No run needs more processes.
 const MAX_PROCESSES: usize = 60;
 
-/// How a process is run. None: it was killed.
+/// Runs a process. `None` if it was killed.
 pub(super) type Runs<'r> = dyn FnMut(Command) -> Option<Done> + 'r;
 
 /// Starts a run, or continues one that has a journal: resumes, approves and resolves until the run ends. Returns its
@@ -34,7 +34,7 @@ pub(super) fn to_its_end(place: &Place, script: &str, runs: &mut Runs) -> Value 
             Some(call) => place.resume(&format!("--resolve {call}={}", what_became(place, &call))),
             None => {
                 if let Some(Done { status, err, .. }) = runs(place.approve("anna", "")) {
-                    // What is decided already is not asked any more.
+                    // A question that is already decided is not asked again.
                     assert!(status == Some(0) || err.contains("waits for approval"), "{status:?}: {err}");
                 }
                 place.resume("")
@@ -50,7 +50,7 @@ pub(super) fn to_its_end_at_once(place: &Place, script: &str) -> Value {
     to_its_end(place, script, &mut |command| Some(done(command)))
 }
 
-/// Starts anew if nothing happened yet; otherwise resumes.
+/// Starts again if nothing happened yet; otherwise resumes.
 fn next(place: &Place, script: &str) -> Command {
     if place.journal().whole().0.is_empty() {
         let _ = std::fs::remove_dir_all(place.run());

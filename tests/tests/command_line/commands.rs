@@ -240,14 +240,14 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
         }
         let (teams, users, others) = (list("teams"), list("users"), list("others"));
         assert_eq!(check(&["--list", &teams]).status.code(), Some(0), "{contracts}");
-        // A slip of the pen: nothing would be held to it.
+        // A typo: no value would be checked against it.
         let unknown = check(&["--list", &teams, "--list", &others]);
         assert_eq!(unknown.status.code(), Some(2), "{contracts}");
         let known = if contracts.ends_with("a.contract.json") { "\"teams\"" } else { "\"teams\", \"users\"" };
         let says = format!("--list others: no contract has this list in 'allow'; known lists: {known}\n");
         assert!(err(&unknown).ends_with(&says), "{}", err(&unknown));
         assert_eq!(check(&["--list", &teams, "--list", &teams]).status.code(), Some(2), "twice");
-        // One that another of the contracts names is none.
+        // A file that another contract names is not a contract itself.
         let other = if contracts.ends_with("a.contract.json") { 2 } else { 0 };
         assert_eq!(check(&["--list", &teams, "--list", &users]).status.code(), Some(other), "{contracts}");
     }

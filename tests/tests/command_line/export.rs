@@ -312,7 +312,7 @@ fn rules_that_a_target_weakens_are_written_and_listed() {
             json!({"type": "integer"}),
             "left_out /schema/minimum",
         ),
-        // Listed values are not held to what stands beside them.
+        // Listed values are not checked against the keywords beside them.
         (
             Target::Llguidance,
             json!({"enum": [[1], [1, 2]], "maxItems": 1}),

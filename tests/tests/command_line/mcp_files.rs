@@ -348,7 +348,7 @@ fn accepted_definitions_are_pinned() {
     ends(&check, 1);
     assert_eq!(out(&check), "missing  notes/gone: the server does not list it\n");
     assert_eq!(place.files().len(), 4, "{:?}", place.files());
-    // What is listed again is known.
+    // Tools that are listed again are known.
     let lock = place.read("notes.lock.json");
     place.list(&json!([tool("b"), tool("gone"), changed]));
     ends(&place.check(&["--accept"]), 0);
@@ -400,7 +400,7 @@ fn definitions_that_would_break_the_profile_are_not_accepted() {
 fn full_disk_keeps_the_old_lock_file_and_leaves_no_half_profile() {
     let place = Place::new("full", &json!([tool("a")]));
     let full = |arguments: &str| {
-        // A file that may not grow is an error here, and no signal. The engine needs some space, too.
+        // A file that may not grow causes an error here, not a signal. The engine needs some space as well.
         let script = format!("trap '' XFSZ; ulimit -f 5000; exec '{}' {arguments} -- npx", Place::binary().display());
         place.command(Path::new("bash")).args(["-c", &script]).output().expect("an end")
     };

@@ -1,4 +1,4 @@
-//! What `seamgate serve` sends to other servers: metrics and traces as OTLP, and notices as signed webhooks.
+//! Data that `seamgate serve` sends to other servers: metrics and traces as OTLP, and notices as signed webhooks.
 #![cfg(unix)]
 
 use std::{

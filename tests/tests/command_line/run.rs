@@ -483,7 +483,7 @@ fn a_large_prompt_need_not_be_read_and_one_that_is_too_large_is_refused() {
 #[test]
 fn a_signal_ends_the_agent_and_the_run_can_be_gone_on_with() {
     let script = "[ $N = 1 ] && exec echo 1; hello; [ -e go ] || { sleep 100 & sleep 100; }";
-    // What these tests were started with ignored, as a shell's background jobs have SIGINT, stays ignored.
+    // Signals that were ignored when these tests started stay ignored, such as SIGINT in a shell's background jobs.
     let own = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = own.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -540,7 +540,7 @@ fn a_journal_that_was_cut_anywhere_is_gone_on_with() {
     }
 }
 
-/// In the middle of a character too.
+/// Even in the middle of a character.
 #[test]
 fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     let place = Place::new("cut-character");
@@ -696,7 +696,7 @@ fn another_component_does_not_go_on_with_a_run() {
     assert_eq!(lines[0]["component"], *digest);
     assert_eq!(lines[2]["usage"]["component"], *digest);
     let other = format!("sha256:{}", "0".repeat(64));
-    // What an earlier version wrote has none.
+    // A journal of an earlier version has none.
     let member = format!("\"component\":\"{digest}\",");
     let journal = place.text("journal");
     for was in [journal.replace(&digest, &other), journal.replacen(&member, "", 1)] {
@@ -722,7 +722,7 @@ fn folders_of_killed_runs_are_removed_by_the_next() {
         names.sort();
         names
     };
-    // What only looks like one.
+    // A text that only looks like one.
     fs::create_dir(place.path("precious")).expect("a folder");
     place.write("precious/file", "mine");
     symlink("precious", place.path("seamgate-run-link")).expect("a link");

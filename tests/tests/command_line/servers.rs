@@ -767,7 +767,7 @@ fn run_goes_on_with_its_own_copy_of_the_profile() {
         assert_eq!(said.matches(expected).count(), 1, "{said}");
         assert!(said.contains("hint: to use what the files say now, start a new run: seamgate agent -p "), "{said}");
         assert_eq!(place.records("observation").len(), 1);
-        // What audiences see needs the profile.
+        // Projections for audiences need the profile.
         ends(&place.seamgate(&["trace", "run", "--html", "page.html"]), 0);
         assert!(!place.read("page.html").contains("left out, as that needs the profile"));
         // A run that has ended continues nothing.

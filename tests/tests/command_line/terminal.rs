@@ -328,7 +328,7 @@ fn a_paste_that_a_question_asks_for_approves_no_call() {
     assert_eq!((place.decided(), place.acted()), (vec![], String::new()), "{}", terminal.screen());
     let answers: Vec<_> = place.events("input").iter().map(|event| event["text"].clone()).collect();
     assert_eq!(answers, ["one of mine"]);
-    // What was typed last may have come after the call was shown. It decided nothing, and another code may have been drawn.
+    // The last input may have arrived after the call was shown. It decided nothing, and the code may have changed.
     let code = terminal.screen().rsplit_once("Type \"").map_or(code, |(_, rest)| rest[..4].to_owned());
     terminal.types(&format!("{code}\n"));
     assert_eq!(terminal.ends(), 0);

@@ -459,7 +459,7 @@ fn hostile(name: &str, is_linked: bool) -> PathBuf {
             if kind != "state" {
                 poison(value, &but);
             }
-            // What the model read, with a digest of its own.
+            // The text that the model read, with its own digest.
             if value["type"] == "ask_model" {
                 let tool = json!({"tool": HOSTILE, "effect": "read", "permit": "allow"});
                 let prompt = json!({"messages": [{"role": "user", "text": HOSTILE}], "tools": [tool]}).to_string();

@@ -179,7 +179,7 @@ const SETTINGS: [&str; 24] = [
 ];
 
 fn contracts() -> Vec<Contract> {
-    // What is to be changed where the schema does not take it needs a schema.
+    // Changing values that the schema does not accept requires a schema.
     let schema = |members: &str| match members.contains("unknown_members") {
         true => r#"{"properties":{"ok":{"type":"boolean"},"why":{"enum":["OK",1,null]}},"additionalProperties":false}"#,
         false => "true",
@@ -347,7 +347,7 @@ fn brackets_in_prose_hide_no_json() {
         (r#","repair":"syntax""#, Disposition::Partial),
     ];
     let mut wrong = Vec::new();
-    // A contract that takes each value takes lists of numbers, too.
+    // A contract that accepts each value also accepts lists of numbers.
     let is_value = |prose: &str, members: &str| prose.contains("[1]") && members.contains("true");
     for (members, disposition) in cases {
         let contract = compiled(members).unwrap_or_else(|fault| panic!("{fault:?}"));

@@ -280,7 +280,7 @@ fn a_number_with_another_digit_is_not_supported() {
         let at = random.below(figure.len());
         let digit = char::from(b'0' + ((figure.as_bytes()[at] - b'0') as usize + 1 + random.below(9)) as u8 % 10);
         let other = format!("{}{digit}{}", &figure[..at], &figure[at + 1..]);
-        // Another number of the text may be this one, by separators too.
+        // Another number in the text may be equal to this one, even if it has separators.
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
         if digits.contains(other.trim_start_matches('0')) || other.starts_with('0') {
             continue;

@@ -139,7 +139,7 @@ fn part(random: &mut Random, kind: Kind, number: usize) -> Part {
     Part { kind, number, text }
 }
 
-/// How the parts follow each other.
+/// The order of the parts.
 struct Output {
     parts: Vec<Part>,
     /// A closing tag alone stands before this part.
@@ -163,7 +163,7 @@ fn output(random: &mut Random) -> Output {
     let count = parts.len();
     let closed_before = if random.chance(15) { random.below(count + 1) } else { 0 };
     let opened_before = if random.chance(8) { random.below(count + 1) } else { count };
-    // What closes it is in none of the parts after it.
+    // No later part contains the end of it.
     let is_closed = parts[opened_before..].iter().any(|part| part.text.contains("</"));
     let opened_before = if is_closed { count } else { opened_before };
     Output { parts, closed_before, opened_before: opened_before.max(closed_before) }
@@ -313,7 +313,7 @@ fn is_wanted(output: &Output, report: &Report, wanted: &Wanted) -> Result<(), St
     let came = serde_json::from_str::<Value>(text).ok().and_then(|value| value["n"].as_u64());
     match wanted {
         Wanted::Number(number) | Wanted::AtMost(number) if came == Some(*number as u64) => {
-            // What another part holds is in none.
+            // No part contains the content of another part.
             let other = |part: &&Part| part.number != *number && text.contains(&part.number.to_string());
             output.parts.iter().find(other).map_or(Ok(()), |part| Err(format!("{} is in it", part.number)))
         }

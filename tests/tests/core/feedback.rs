@@ -275,7 +275,7 @@ fn all_that_is_wrong_is_told_as_far_as_it_fits() {
     assert!(reports > OUTPUTS / 2);
 }
 
-/// How the alternatives of a union say which one they are.
+/// The way in which the alternatives of a union are distinguished.
 struct Union {
     schema: Value,
     /// For each alternative, the places of its parts in the schema.

@@ -372,7 +372,7 @@ fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault:
     let offset = |value: &Value| value.as_u64().unwrap_or(u64::MAX) as usize;
     let spanned = source.get(offset(start)..offset(end)).context("a span outside")?;
     if names(violation, "caps.depth") {
-        // What is too deep is not read: of that, the bracket is known.
+        // A value that is nested too deeply is not read. Only its opening bracket is known.
         ensure!(spanned == if value.is_array() { "[" } else { "{" }, "the span is of no bracket of its kind");
         return Ok(true);
     }

@@ -1,4 +1,4 @@
-//! The core by itself, natively: contracts and outputs that generators make, held to models and to other programs.
+//! Native tests of the core: generated contracts and outputs, compared with models and with other programs.
 
 mod accounting;
 mod allow_lists;

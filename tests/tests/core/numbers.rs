@@ -1,4 +1,4 @@
-//! Numbers are compared and divided by their digits, exactly: held to a model that writes them all out.
+//! Numbers are compared and divided exactly, by their digits. The model writes all digits out.
 
 use std::cmp::Ordering;
 

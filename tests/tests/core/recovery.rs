@@ -340,7 +340,7 @@ fn a_text_that_is_cut_off_keeps_the_items_that_were_complete() {
                 delivered.len(),
                 &text[..cut]
             );
-            // What was cut off is delivered only where syntax is repaired.
+            // A truncated document is delivered only if syntax is repaired.
             let more = usize::from(repair == "syntax");
             assert!(delivered.len() <= complete + more, "cut at {cut}, repair {repair}: {delivered:?}");
         }
@@ -449,7 +449,7 @@ fn any_text_has_a_verdict_and_its_changes_give_what_was_validated() {
         nothing_is_lost_between_items(&report, &text).unwrap_or_else(|error| panic!("{error}: {}", report.to_json()));
         used += usize::from(report.output.is_some());
         changed += usize::from(!report.changes.is_empty());
-        // What is JSON as it stands is not changed, but for members that the contract has taken out.
+        // Valid JSON is not changed, except for members that the contract removes.
         let is_json = serde_json::from_str::<Value>(&text).is_ok();
         assert!(!is_json || report.changes.iter().all(|change| change.kind.as_str() == "stripped"), "{text:?}");
         let report: Value = serde_json::from_str(&report.to_json()).expect("a report");

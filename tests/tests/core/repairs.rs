@@ -346,7 +346,7 @@ fn a_repair_loses_nothing_and_invents_nothing() {
             }
             let output = format!("{before}{output}{after}");
             let report = judge(&contract, &output);
-            // What a single damage costs.
+            // The cost of a single damage.
             let done: Vec<&String> = damages.iter().filter(|damage| *damage != "nothing").collect();
             if let [damage] = done[..] {
                 let kind = damage.split(" at ").next().unwrap_or_default();

@@ -208,7 +208,7 @@ fn the_strictest_of_open_cases_and_of_what_follows_decides() {
         if let Some(above) = &above {
             let rules = json!([{"profile": profile(above)}]);
             facts["parent"] = json!({"run": "r0", "call": "c0", "tools": ["act"], "rules": rules, "budget": {}});
-            // Where each case above denies, the tool is not even handed on.
+            // If every case of the parent denies, the tool is not even delegated.
             expected = both(expected, outcome(above, by_value));
         }
         open += usize::from(own.iter().any(|case| case.is(by_value) == Open));

@@ -1,4 +1,4 @@
-//! Children: each member of a profile that judges calls of an agent judges those of its children, too.
+//! Children: each member of a profile that judges calls of an agent also judges the calls of its children.
 
 use std::collections::BTreeSet;
 

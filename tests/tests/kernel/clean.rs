@@ -318,7 +318,7 @@ fn pieces_make_the_whole() {
         inspected.write(0..cut, &mut out);
         inspected.write(cut..text.len(), &mut out);
         let whole = sanitize(&text).text;
-        // What is cut through stands in both pieces.
+        // A text that the cut splits is in both pieces.
         assert!(out == whole || out.len() > whole.len(), "{text:?} at {cut}: {out:?}");
     }
 }

@@ -111,7 +111,7 @@ fn what_was_not_approved_is_not_covered() {
                 approved.push(Approved { values, principal, until: now + TTL_S * 1000 });
                 continue;
             }
-            // What no path names is free.
+            // Members that no path names are unconstrained.
             let arguments = format!(r#"{{"code":{},"amount":{amount_sent},"ids":{list}}}"#, random.below(10_000));
             host.calls += 1;
             let decision = host.permit("confirm", &arguments, host.calls);

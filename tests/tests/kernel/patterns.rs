@@ -78,7 +78,7 @@ fn a_tool_belongs_to_the_entry_that_says_most_of_its_name() {
             allowed += usize::from(expected == "allow");
             assert_eq!(decided(&profile, tool), expected, "{tool} of {text}");
         }
-        // What the lock file does not know is hidden, whatever patterns match it.
+        // A tool that is not in the lock file is hidden, even if patterns match it.
         let listed = json!({"servers": {"": {"tools": NAMES.map(|name| json!({"name": name}))}}}).to_string();
         let facts = r#"{"run":"r1","at":1,"principal":"joe"}"#;
         let shown: Value =

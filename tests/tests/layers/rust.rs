@@ -149,7 +149,7 @@ impl<'f> Tree<'f> {
             return Some(at.clone());
         }
         if let Some(used) = names.used.get(name) {
-            // What comes from another crate is declared here, as far as this crate goes.
+            // Names from another crate count as declared here for this crate.
             let whole = [used.clone(), rest.to_vec()].concat();
             return Some(self.resolve_within(at, &whole, level + 1).unwrap_or_else(|| at.clone()));
         }

@@ -1,4 +1,4 @@
-//! Forgeries by somebody who holds the key: lines are changed, all digests follow, and the receipt is signed anew.
+//! Forgeries by a holder of the key: lines are changed, all digests are recomputed, and the receipt is signed again.
 
 use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
@@ -24,11 +24,11 @@ pub(crate) enum Kind {
     ApprovalReplayed,
     /// Somebody approved, without the key of the approver.
     ApprovalAdded,
-    /// A label of a result is gone.
+    /// A label of a result is removed.
     LabelDropped,
     /// A budget of the profile is larger.
     BudgetRaised,
-    /// A step is gone.
+    /// A step is removed.
     StepRemoved,
     /// Steps of another run follow.
     Spliced,

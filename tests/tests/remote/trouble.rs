@@ -23,7 +23,7 @@ fn outcome(answer: impl Fn(&mut Reply) + Send + Sync + 'static) -> String {
     client.ask_stateless(1, "tools/call", json!({ "name": "a" }));
     loop {
         let came = client.next();
-        // Answers to other requests are passed on, too.
+        // Answers to other requests are also passed on.
         if !came.starts_with('{') {
             return came;
         }

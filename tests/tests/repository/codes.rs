@@ -63,7 +63,7 @@ fn every_keyword_of_a_violation_is_explained() {
     assert!(emitted.len() > 40, "{emitted:?}");
     let table = read("guest/core/src/check/keywords.rs");
     let table = table.split("\nkeywords! {").nth(1).expect("a table").split("\n}").next().expect("its end");
-    // What only explains a schema is never violated.
+    // Annotations of a schema are never violated.
     let explaining = [
         "$comment",
         "$defs",

@@ -26,7 +26,7 @@ fn the_manifest_for_spin_names_what_is_made_and_allows_nothing() {
 
     let triggers = manifest["trigger"]["http"].as_array().expect("triggers");
     let [trigger] = triggers.as_slice() else { panic!("one trigger: {triggers:?}") };
-    // What has no answer is the component's to say.
+    // Requests without an answer here are left to the component.
     assert_eq!(trigger["route"].as_str(), Some("/..."));
     let name = trigger["component"].as_str().expect("a component's name");
 

@@ -103,7 +103,7 @@ fn requests_are_read_as_their_schema_says() {
     }
 }
 
-/// Texts that are no requests at all are answered too.
+/// Texts that are not requests are answered as well.
 #[test]
 fn any_text_is_answered() {
     let gate = Gate::new().expect("a gate");

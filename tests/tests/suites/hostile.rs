@@ -27,7 +27,7 @@ const ORDINARY: &str = r#"Here it is:
 {"list": [{"id": "a"}, {"id": 1}, {"id": "c"}]}
 ```"#;
 
-/// Texts up to this long are asked through `wire` too.
+/// Texts up to this length are also sent through `wire`.
 const SHORT: usize = 100_000;
 
 /// The gate that is attacked, and its neighbour's verdict before.

@@ -224,7 +224,7 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     match event["type"].as_str() {
         Some("model_output") if before["model"]["purpose"] == "step" => {
             let calls = step["state"]["calls"].as_array();
-            // What a child gets is taken from the budget when it starts.
+            // A child's budget is deducted from the parent's when it starts.
             let carved = |key: &Value, name: &str| {
                 let call = calls.into_iter().flatten().find(|call| call["key"] == *key);
                 call.and_then(|call| call["carved"][name].as_u64()).unwrap_or_default()
@@ -235,7 +235,7 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
             let made = before["calls_made"].as_u64().unwrap_or_default();
             for record in decisions {
                 let key = &record["call"];
-                // What waits for its turn has no decision yet. Keys are numbers in the order of the calls.
+                // A queued call has no decision yet. Keys are numbers in the order of the calls.
                 let number =
                     key.as_str().and_then(|key| key.strip_prefix('c')?.parse::<u64>().ok()).unwrap_or_default();
                 let call = &event["calls"][number.saturating_sub(made + 1) as usize];

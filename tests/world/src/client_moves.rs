@@ -387,10 +387,10 @@ impl<K: Kernel> World<K> {
         };
         let key = self.line.ends_with(id).then(|| id.to_owned());
         self.line.push_str(before);
-        // What is wrong with its line is for the client to read.
+        // The client can read what is wrong with its line.
         self.client_nonce(CLIENT);
         self.line.push_str(after);
-        // A notification without a right form is refused without an id, too.
+        // An invalid notification is rejected, also without an id.
         debug_assert!(Message::read(&self.line).is_err());
         *self.client.extra.entry(key).or_default() += 1;
         self.client_writes(choices);

@@ -51,6 +51,6 @@ pub trait Kernel {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no artifact with this digest.
     fn artifact(&self, digest: &str) -> Result<String, String>;
 }

@@ -75,7 +75,7 @@ impl<K: Kernel> World<K> {
 
     pub(crate) fn server_ends(&mut self, choices: &mut impl Choices) {
         let place = choices.below(self.servers);
-        // What a process that was stopped wrote may still come.
+        // Output of a stopped process may still arrive.
         if self.sides[place].process != Process::Down || choices.below(4) == 0 {
             self.sides[place].process = Process::Down;
             self.handle(Input::UpstreamEnded(UpstreamId(place), "the server ended"), choices);

@@ -165,7 +165,7 @@ impl<K: Kernel> World<K> {
     }
 
     fn drain(&mut self, choices: &mut impl Choices) {
-        // What comes after the end is for nobody but the client.
+        // Messages after the end concern only the client.
         while !self.is_over
             && let Some(effect) = self.core.poll()
         {

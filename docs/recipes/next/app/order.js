@@ -1,4 +1,4 @@
-// What both routes answer: the order in a model's output, or what was wrong with it.
+// The response of both routes: the order in a model's output, or the violations.
 
 import { backend, Gate } from "seamgate";
 

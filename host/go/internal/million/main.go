@@ -48,7 +48,7 @@ func run(ctx context.Context, calls int64) error {
 		request := seamgate.Request{Agent: "counter", Output: fmt.Appendf(nil, `{"count":%d}`, index%3)}
 		switch {
 		case index%1000 == 0:
-			// It grows the memory, so that the instance is made anew.
+			// This output grows the memory, so the instance must be created again.
 			request.Output = large
 		case index%101 == 0:
 			// It is stopped at once, or in the middle.

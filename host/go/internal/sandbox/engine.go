@@ -1,5 +1,5 @@
-// Package sandbox runs the metered module of seamgate on wazero: it compiles it, makes instances, puts their memory back
-// after each use, and ends their calls.
+// Package sandbox runs the metered module of seamgate on wazero: it compiles the module, creates instances, resets
+// their memory after each use, and ends calls that exceed their limits.
 package sandbox
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// Config is how an engine is set up.
+// Config has the settings of an engine.
 type Config struct {
 	// Module is the module that `cargo xtask go` puts beside this package.
 	Module []byte
-	// Baked is a component that `seamgate bake` made; empty for the module without contracts.
+	// Baked is a component from `seamgate bake`; empty for the module without contracts.
 	Baked []byte
-	// CacheDir is where wazero keeps machine code; empty to keep none.
+	// CacheDir is the folder in which wazero caches machine code; empty for no cache.
 	CacheDir string
 	// Interpreter runs the module without compiling it.
 	Interpreter bool
-	// Instances is how many calls run at once.
+	// Instances is the number of calls that can run concurrently.
 	Instances int
 }
 
@@ -39,7 +39,7 @@ type Engine struct {
 	// room has a token for each call that may begin.
 	room chan struct{}
 
-	// running is held for reading by whatever uses the machine code or the image.
+	// running is locked for reading while the machine code or the image is in use.
 	running sync.RWMutex
 	closed  bool
 
@@ -90,7 +90,7 @@ func (e *Engine) compile(ctx context.Context, module *module) error {
 	return err
 }
 
-// Close waits for the calls that are running, and frees everything. Later calls fail with [ErrClosed].
+// Close waits for running calls, and frees everything. Later calls fail with [ErrClosed].
 func (e *Engine) Close() {
 	e.running.Lock()
 	defer e.running.Unlock()
@@ -117,7 +117,7 @@ func (e *Engine) Close() {
 // ErrClosed is the error of a call on an engine that was closed.
 var ErrClosed = errors.New("seamgate: the gate was closed")
 
-// enter begins to use the machine code or the image. After it, call leave.
+// enter begins a use of the machine code or the image. Call leave at the end.
 func (e *Engine) enter() error {
 	e.running.RLock()
 	if e.closed {
@@ -135,7 +135,8 @@ func (e *Engine) Fresh() *Snapshot { return e.fresh }
 // ErrBusy is the error of a call that waited in vain for an instance.
 var ErrBusy = errors.New("no instance was free in time")
 
-// Take waits for an instance with this memory: until the context ends, or for so long. Give it back with [Instance.Release].
+// Take waits for an instance with this memory, until the context ends or patience has passed. Return it with
+// [Instance.Release].
 func (e *Engine) Take(ctx context.Context, memory *Snapshot, patience time.Duration) (*Instance, error) {
 	select {
 	case e.room <- struct{}{}:
@@ -157,7 +158,7 @@ func (e *Engine) Take(ctx context.Context, memory *Snapshot, patience time.Durat
 	return instance, err
 }
 
-// Open returns an instance of its own, which does not count among those that run at once.
+// Open returns a separate instance, which does not count towards the concurrent calls.
 func (e *Engine) Open(memory *Snapshot) (*Instance, error) {
 	instance, err := e.instance(memory)
 	if err == nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// step is how much fuel an instance gets at once. Between two steps, it looks whether its context has ended. One takes about
-// half a millisecond.
+// step is the fuel that an instance receives at once. Between two steps, it checks whether its context has ended. A
+// step takes about half a millisecond.
 const step = 1 << 20
 
 // An Instance has a memory of its own. One goroutine at a time may use it.
 type Instance struct {
 	engine *Engine
 	memory memory
-	// apart says that the instance does not count among those that run at once.
+	// apart is true if the instance does not count towards the concurrent calls.
 	apart bool
 
 	module    api.Module
@@ -34,28 +34,28 @@ type Instance struct {
 	parameter [4]uint64
 }
 
-// An EndError says that a call ended without an answer.
+// An EndError is the error of a call that ended without an answer.
 type EndError struct {
 	// Why is the reason.
 	Why End
-	// Cause is the error of the context for [Ended], and what wazero says for [Trapped].
+	// Cause is the error of the context for [Ended], and the error of wazero for [Trapped].
 	Cause error
 }
 
-// An End is why a call ended without an answer.
+// An End is the reason why a call ended without an answer.
 type End int
 
-// Why a call ended.
+// Reasons for the end of a call.
 const (
 	// Trapped: the module failed.
 	Trapped End = iota
-	// OutOfFuel: it took all its fuel.
+	// OutOfFuel: the call used all its fuel.
 	OutOfFuel
-	// OutOfMemory: it asked for more memory than an instance may have.
+	// OutOfMemory: the call asked for more memory than an instance may have.
 	OutOfMemory
-	// StackOverflow: it took all its stack.
+	// StackOverflow: the call used all its stack.
 	StackOverflow
-	// Ended: its context ended.
+	// Ended: the context of the call ended.
 	Ended
 )
 
@@ -63,7 +63,7 @@ func (e *EndError) Error() string { return fmt.Sprintf("the call ended (%d): %v"
 
 func (e *EndError) Unwrap() error { return e.Cause }
 
-// begin makes the memory what a snapshot holds. A module that grew its memory, or was stopped, is made anew.
+// begin resets the memory to a snapshot. A module that grew its memory, or was stopped, is instantiated again.
 func (i *Instance) begin(s *Snapshot) error {
 	if err := i.engine.enter(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (i *Instance) begin(s *Snapshot) error {
 	}
 	i.discard()
 	i.memory.begin(s.size)
-	// Nothing that the caller cancels ends the making of an instance half way.
+	// The caller's context must not interrupt the instantiation.
 	ctx := experimental.WithMemoryAllocator(context.Background(), allocator{i.memory})
 	module, err := i.engine.runtime.InstantiateModule(ctx, i.engine.compiled, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
@@ -102,10 +102,10 @@ func (i *Instance) discard() {
 	}
 }
 
-// Reset makes the memory what a snapshot holds, for the next call.
+// Reset resets the memory to a snapshot, for the next call.
 func (i *Instance) Reset(s *Snapshot) error { return i.begin(s) }
 
-// Release gives the instance back.
+// Release returns the instance to the engine.
 func (i *Instance) Release() {
 	apart := i.apart
 	i.apart = false
@@ -115,7 +115,7 @@ func (i *Instance) Release() {
 	}
 }
 
-// Snapshot returns what the memory holds.
+// Snapshot returns a snapshot of the memory.
 func (i *Instance) Snapshot() (*Snapshot, error) {
 	if err := i.engine.enter(); err != nil {
 		return nil, err
@@ -124,11 +124,11 @@ func (i *Instance) Snapshot() (*Snapshot, error) {
 	return i.memory.snapshot()
 }
 
-// Memory returns how much memory the instance has, in bytes. It only grows: this is the most it had.
+// Memory returns the size of the instance's memory, in bytes. Memory never shrinks, so this is also its peak.
 func (i *Instance) Memory() int { return i.memory.size() }
 
-// Call answers a request, which is UTF-8, within this much fuel, and before the deadline. It returns the answer and the fuel
-// that it took. After an error, the instance must be reset.
+// Call answers a request, which must be UTF-8, within this much fuel and before the deadline. It returns the answer and
+// the fuel that was used. After an error, the instance must be reset.
 func (i *Instance) Call(ctx context.Context, deadline time.Time, fuel int64, request []byte) ([]byte, int64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, &EndError{Ended, err}
@@ -193,18 +193,18 @@ func (i *Instance) why(budget *budget, err error) error {
 	}
 }
 
-// allocator gives an instance its memory.
+// allocator provides the memory of an instance.
 type allocator struct{ memory memory }
 
 // Allocate implements [experimental.MemoryAllocator].
 func (a allocator) Allocate(_, _ uint64) experimental.LinearMemory { return a.memory }
 
-// A budget is what a call may take.
+// A budget is the fuel that a call may use.
 type budget struct {
 	ctx      context.Context
 	deadline time.Time
 	fuel     api.MutableGlobal
-	// left is what the module has not been given yet.
+	// left is the fuel that the module has not received yet.
 	left  int64
 	ended error
 	empty bool
@@ -212,19 +212,19 @@ type budget struct {
 
 type budgetKey struct{}
 
-// fill gives the module the next step, of which it has taken some already.
+// fill gives the module its next step, minus the fuel that it has already used.
 func (b *budget) fill(before int64) {
 	next := min(b.left, step)
 	b.left -= next
 	b.fuel.Set(uint64(before + next))
 }
 
-// ErrDeadline is why a call ended that its deadline ended, and not its context.
+// ErrDeadline is the error of a call that its deadline ended, not its context.
 var ErrDeadline = fmt.Errorf("the deadline of the call: %w", context.DeadlineExceeded)
 
 var errStopped = errors.New("the call was stopped")
 
-// refuel is what a module calls that has no fuel.
+// refuel is the function that a module without fuel calls.
 func refuel(ctx context.Context, _ api.Module, _ []uint64) {
 	b, ok := ctx.Value(budgetKey{}).(*budget)
 	if !ok {

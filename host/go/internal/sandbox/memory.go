@@ -2,25 +2,25 @@ package sandbox
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// smallPage is the unit in which memory is put back.
+// smallPage is the unit in which memory is reset.
 const smallPage = 4 << 10
 
-// A memory is what one instance at a time has as its memory. It begins as the image of the engine.
+// A memory is the memory of one instance at a time. Initially it is the image of the engine.
 type memory interface {
 	experimental.LinearMemory
 	// begin sets the size that the next instance begins with.
 	begin(size int)
-	// size returns how large the memory is now.
+	// size returns the current size of the memory.
 	size() int
-	// reset makes the memory what a snapshot says.
+	// reset resets the memory to a snapshot.
 	reset(s *Snapshot) error
 	// snapshot returns the difference to the image.
 	snapshot() (*Snapshot, error)
-	// release frees it.
+	// release frees the memory.
 	release()
 }
 
-// An images makes memories that begin as one image.
+// An images creates memories from one image.
 type images interface {
 	memory() (memory, error)
 	release()

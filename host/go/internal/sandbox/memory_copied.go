@@ -2,8 +2,8 @@ package sandbox
 
 import "bytes"
 
-// copiedImages makes memories from Go's heap, for systems without the calls that mappedImages needs. To put one back, all of
-// it is compared with the image.
+// copiedImages creates memories in Go's heap, for systems without the system calls that mappedImages needs. Resetting
+// one compares all of it with the image.
 type copiedImages struct{ image []byte }
 
 func (i *copiedImages) memory() (memory, error) {
@@ -14,7 +14,7 @@ func (i *copiedImages) release() {}
 
 type copiedMemory struct {
 	image []byte
-	// bytes is the memory: of the instance, or of the one before.
+	// bytes is the memory of the current or the previous instance.
 	bytes []byte
 	// first is the size that the next instance begins with.
 	first int
@@ -42,12 +42,12 @@ func (m *copiedMemory) Reallocate(size uint64) []byte {
 	return m.bytes
 }
 
-// Free implements [experimental.LinearMemory]. The next instance has the memory.
+// Free implements [experimental.LinearMemory]. It does nothing, because the next instance reuses the memory.
 func (m *copiedMemory) Free() {}
 
 func (m *copiedMemory) reset(s *Snapshot) error {
 	if len(m.bytes) != s.size {
-		// An instance has the old one, and is not used again.
+		// The old memory still belongs to an instance that is not used again.
 		m.bytes = make([]byte, s.size)
 	}
 	for at := 0; at < len(m.bytes); at += smallPage {

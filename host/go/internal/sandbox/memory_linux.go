@@ -10,23 +10,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mappedImages makes memories that are private mappings of one file. The kernel copies a page when it is first written to, and
-// says which were. So a memory is put back at the price of what was written, and pages that nobody writes exist once.
+// mappedImages creates memories that are private mappings of one file. The kernel copies a page on the first write to
+// it, and reports which pages were written. So the cost of a reset depends only on the written pages, and unwritten
+// pages are shared.
 type mappedImages struct {
 	file *os.File
 	// image is the file, mapped read-only.
 	image []byte
-	// written tells which pages of a mapping were written.
+	// written is the file in which the kernel reports the written pages of a mapping.
 	written *os.File
 }
 
-// newImages makes images from a memory. Where the system lacks a call, memories are copied.
+// newImages creates images from a memory. If the system lacks a call, memories are copied.
 func newImages(image []byte) images {
 	mapped, err := newMappedImages(image)
 	if err != nil {
 		return &copiedImages{image: image}
 	}
-	// It may have the calls, and do something else: gVisor, for one.
+	// A system may have the calls but behave differently, such as gVisor.
 	if err := mapped.try(); err != nil {
 		mapped.release()
 		return &copiedImages{image: image}
@@ -63,7 +64,7 @@ func newMappedImages(image []byte) (*mappedImages, error) {
 	return i, nil
 }
 
-// try writes to a memory and puts it back, and says what went wrong.
+// try writes to a memory and resets it, and returns an error if that does not work.
 func (i *mappedImages) try() error {
 	made, err := i.memory()
 	if err != nil {
@@ -118,15 +119,15 @@ func (i *mappedImages) memory() (memory, error) {
 	return &mappedMemory{images: i, room: room, length: len(i.image), first: len(i.image)}, nil
 }
 
-// A mappedMemory has room for the largest memory, and never moves.
+// A mappedMemory reserves addresses for the largest memory, and never moves.
 type mappedMemory struct {
 	images *mappedImages
 	room   []byte
-	// length is how much of the room is the memory.
+	// length is the size of the memory within the reserved addresses.
 	length int
 	first  int
 	begun  bool
-	// entries is room for what the kernel says of pages.
+	// entries is a buffer for the kernel's descriptions of pages.
 	entries []byte
 	// pages has the offsets of the pages that were written.
 	pages []int
@@ -162,7 +163,7 @@ func (m *mappedMemory) reset(s *Snapshot) error {
 	if err := m.written(len(image)); err != nil {
 		return err
 	}
-	// To let the kernel drop them costs more: each page that is used next is a fault.
+	// Letting the kernel drop the pages costs more, because the next use of each causes a page fault.
 	for _, at := range m.pages {
 		copy(m.room[at:at+smallPage], image[at:at+smallPage])
 	}
@@ -182,11 +183,11 @@ func (m *mappedMemory) snapshot() (*Snapshot, error) {
 const (
 	pagePresent = 1 << 63
 	pageSwapped = 1 << 62
-	// pageOfFile is set where the page is the file's own, which nobody has written to.
+	// pageOfFile is set if the page belongs to the file, because it was never written.
 	pageOfFile = 1 << 61
 )
 
-// written sets pages to those that were written, ever.
+// written sets pages to all pages that were ever written.
 func (m *mappedMemory) written(size int) error {
 	const entry = 8
 	need := size / smallPage * entry

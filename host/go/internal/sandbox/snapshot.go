@@ -3,13 +3,13 @@ package sandbox
 import "bytes"
 
 const (
-	// stackSize is how much of the lowest memory is the stack. Between calls nothing on it is used.
+	// stackSize is the size of the stack, at the lowest addresses. It is not used between calls.
 	stackSize = 512 << 10
 	// near is the unit in which memory is compared.
 	near = 64
 )
 
-// A Snapshot is what a memory holds that the image does not, and how large it is.
+// A Snapshot is the difference of a memory to the image, and the size of the memory.
 type Snapshot struct {
 	size   int
 	pieces []piece
@@ -20,7 +20,7 @@ type piece struct {
 	bytes []byte
 }
 
-// Bytes returns how many bytes differ from the image.
+// Bytes returns the number of bytes that differ from the image.
 func (s *Snapshot) Bytes() int {
 	total := 0
 	for _, piece := range s.pieces {
@@ -52,7 +52,7 @@ func since(image, memory []byte, pages func(yield func(at int) bool)) *Snapshot 
 	return s
 }
 
-// lay writes what the snapshot holds to a memory that is otherwise the image.
+// lay writes the snapshot to a memory that equals the image.
 func (s *Snapshot) lay(memory []byte) {
 	for _, piece := range s.pieces {
 		copy(memory[piece.at:], piece.bytes)
@@ -61,7 +61,7 @@ func (s *Snapshot) lay(memory []byte) {
 
 var zeros [smallPage]byte
 
-// original returns what a memory holds at first. Beyond the image, it is zero.
+// original returns the initial content of a memory. Beyond the image, it is zero.
 func original(image []byte, at, length int) []byte {
 	if at < len(image) {
 		return image[at : at+length]

@@ -16,7 +16,7 @@ const (
 	sectionGlobal    = 6
 	sectionData      = 11
 	sectionDataCount = 12
-	// sectionModule is the section of a component that is a module.
+	// sectionModule is the section of a component that holds a module.
 	sectionModule = 1
 )
 
@@ -26,25 +26,25 @@ const pageSize = 64 << 10
 // maxPages is the largest memory of an instance: 64 MiB.
 const maxPages = 1024
 
-// codeSection is the custom section with the digest of the code that the module was made of.
+// codeSection is the custom section with the digest of the code from which the module was made.
 const codeSection = "seamgate-code"
 
-// header is what every module begins with.
+// header is the beginning of every module.
 var header = []byte("\x00asm\x01\x00\x00\x00")
 
-// componentHeader is what every component begins with.
+// componentHeader is the beginning of every component.
 var componentHeader = []byte("\x00asm\x0d\x00\x01\x00")
 
 var errWasm = errors.New("the WebAssembly binary is truncated or invalid")
 
-// A module is split into its code and the memory that an instance begins with. Modules with the same code share their machine
-// code, whatever contracts are in their memory.
+// A module is split into its code and the initial memory of an instance. Modules with the same code share their machine
+// code, regardless of the contracts in their memory.
 type module struct {
 	// code is the module without data, and with an empty memory.
 	code []byte
 	// image is the initial memory.
 	image []byte
-	// made is the digest of the code that the module was made of.
+	// made is the digest of the code from which the module was made.
 	made []byte
 	// globals is the section of globals.
 	globals []byte
@@ -93,7 +93,7 @@ func split(wasm []byte) (*module, error) {
 	return m, err
 }
 
-// baked returns the module with the memory of a component that `seamgate bake` made of the same version.
+// baked returns the module with the memory of a component from `seamgate bake` of the same version.
 func (m *module) baked(component []byte) (*module, error) {
 	if !bytes.HasPrefix(component, componentHeader) {
 		return nil, errors.New("the file is not a component: expected what `seamgate bake` writes")
@@ -140,8 +140,8 @@ func (m *module) baked(component []byte) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The module of this package has two more globals, after the others. All but one are constants, and that one, the stack
-	// pointer, is back where it was after each call.
+	// The module of this package has two additional globals at the end. All globals are constants except the stack
+	// pointer, which has its initial value again after each call.
 	if !slices.Equal(digest.Sum(nil), m.made) || len(globals) == 0 || len(m.globals) == 0 ||
 		!bytes.HasPrefix(m.globals[1:], globals[1:]) {
 		return nil, other
@@ -166,7 +166,7 @@ func image(memory, data []byte) ([]byte, error) {
 		switch kind := r.number(); kind {
 		case 0:
 		case 1:
-			// Only an instruction could copy it, and without the section of data counts there is none.
+			// Only an instruction could copy this segment, and without a data count section there is no such instruction.
 			r.bytes()
 			continue
 		default:
@@ -256,7 +256,7 @@ func (r *reader) signed() int32 {
 	return 0
 }
 
-// bytes reads a length, and so many bytes.
+// bytes reads a length, and this many bytes.
 func (r *reader) bytes() []byte {
 	length := r.number()
 	if r.rest == nil || length > uint64(len(r.rest)) {

@@ -1,4 +1,4 @@
-// What every bundle does: the same as a program of a user that judges an output here, and in a worker.
+// The program in every bundle: like a user's program, it judges an output in this thread and in a worker.
 
 import { backend, Gate, WorkerGate } from "seamgate";
 

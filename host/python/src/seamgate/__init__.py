@@ -1,15 +1,16 @@
 """seamgate: one verdict on what an untrusted producer hands to strict code, from a sandbox.
 
-Language models and agents hand their output to strict code. seamgate is the gate at that seam: it takes what an agent
-wrote and a contract that says what it must be, and gives one verdict, with the validated document or with every reason
-why there is none. A rejected output is data, a `Report`; where no verdict can be given, `SeamgateFault` is raised.
+Language models and agents hand their output to strict code. seamgate is the gate at that seam: it takes the output of
+an agent and a contract that says what the output must be, and returns one verdict, with the validated document or with
+every reason for its rejection. A rejected output is data, a `Report`. If no verdict is possible, `SeamgateFault` is
+raised.
 """
 
 from __future__ import annotations
 
 from ._backend import backend as backend
 
-# As `typing` has it, which takes longer to import than all of this. It is imported with the names that need it.
+# Replaces `typing.TYPE_CHECKING`: importing `typing` takes longer than importing this whole module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -246,8 +247,8 @@ __all__ = [
     "verify_receipt",
 ]
 
-# Where each name is. A module is imported when somebody asks for a name of it: to import all takes longer than to make
-# a gate.
+# The module of each public name. A module is imported on the first use of one of its names, because importing all of
+# them takes longer than creating a gate.
 _MODULES = {
     name: module
     for module, names in {
@@ -369,7 +370,7 @@ _MODULES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """A name of this package, for the first time."""
+        """Imports a name of this package on its first use."""
         if name == "__version__":
             from importlib import metadata
 
@@ -415,6 +416,6 @@ def validate(
     Args and errors are those of `Gate.validate`.
 
     Raises:
-        LoadError: The gate cannot be made.
+        LoadError: The gate cannot be created.
     """
     return _shared().validate(contract, output, finish=finish, lists=lists, evidence=evidence).report

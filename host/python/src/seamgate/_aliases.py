@@ -1,4 +1,4 @@
-"""What may be given to a gate, for the types of those who call it."""
+"""Types of the arguments of a gate, for use in callers' annotations."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ if TYPE_CHECKING:
     from ._words import Observation
 
 Contract = str | Mapping[str, Any] | os.PathLike[str]
-"""A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""
+"""A contract as JSON text, as a dict, or as the `pathlib.Path` of a file `NAME.contract.json`."""
 
 Profile = str | Mapping[str, Any] | os.PathLike[str]
-"""A profile: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.profile.json`."""
+"""A profile as JSON text, as a dict, or as the `pathlib.Path` of a file `NAME.profile.json`."""
 
 Output = str | bytes | bytearray | memoryview
-"""The raw text that an agent produced, prose and fences included; or its bytes, of which nobody knows whether they are
-UTF-8."""
+"""The raw text that an agent produced, prose and fences included; or its bytes, which need not be valid UTF-8."""
 
 Lists = Mapping[str, Iterable[str]]
-"""The lists that a contract's `allow` names. One that is missing is a fault, unless its rule is optional."""
+"""The lists that a contract's `allow` names. A missing list is a fault, unless its rule is optional."""
 
 Evidence = Iterable[Union[Seen, "Observation", Mapping[str, Any]]]
-"""What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
-all."""
+"""The results that an agent saw and that its claims may cite: observations from `observe`, `Seen` objects, or dicts.
+At most 1,000, with 4 MiB in all."""
 
 PartialDocument = dict[str, Any] | list[Any]
-"""A document of which any part may still be missing, at any depth. Python cannot derive its type from that of the whole
-document."""
+"""A document in which any part may still be missing, at any depth. Python's type system cannot derive its type from
+that of the whole document."""

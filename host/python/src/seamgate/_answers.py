@@ -1,4 +1,4 @@
-"""What a component answers, as records of ours. A component that is not the built-in one may answer anything."""
+"""Converts a component's answers to records of this package. A custom component may answer anything."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _parsed(text: object) -> Any:
 
 
 def _decision(text: object) -> Decision:
-    """A decision from the JSON text that `permit` gave."""
+    """Reads a decision from the JSON text that `permit` returned."""
     from ._words import AllowedDecision, ApprovalDecision, DeniedDecision
 
     value = _parsed(text)
@@ -43,18 +43,18 @@ def _decision(text: object) -> Decision:
         return _record(AllowedDecision, {**value, "json": text})
     if permit == "approval":
         return _record(ApprovalDecision, {**value, "json": text})
-    # Whatever else a component answers allows nothing.
+    # Any other answer is read as a denial.
     return _record(DeniedDecision, {**value, "json": text} if isinstance(value, dict) else value)
 
 
 def _read(cls: type[T], text: object) -> T:
-    """A record of ours from the JSON text that a function of the kernel gave."""
+    """Reads a record from the JSON text that a function of the kernel returned."""
     value = _parsed(text)
     return _record(cls, {**value, "json": text} if "json" in members(cls) and isinstance(value, dict) else value)
 
 
 def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
-    """An answer of `wire`: a fault or a result as values, a report as text."""
+    """Reads an answer of `wire`: a fault or a result as values, a report as text."""
     try:
         if not isinstance(answer, str) or "\n" in answer:
             raise ValueError("more than a line")

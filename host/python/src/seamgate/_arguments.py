@@ -21,14 +21,14 @@ def wrong(what: str, expected: str, given: object) -> TypeError:
 
 
 def agent(given: object, what: str = "agent") -> str:
-    """Returns the name of an agent, or refuses it."""
+    """Returns the name of an agent, or raises `TypeError`."""
     if isinstance(given, str):
         return given
     raise wrong(what, "the name of an agent, a str", given)
 
 
 def limits(given: Limits | None) -> Limits:
-    """Returns limits, or the default ones."""
+    """Returns the given limits, or the defaults."""
     if given is None:
         return Limits()
     if isinstance(given, Limits):
@@ -37,7 +37,7 @@ def limits(given: Limits | None) -> Limits:
 
 
 def called(what: str, given: Callable[..., T]) -> Callable[..., T]:
-    """Returns a function, or refuses what is none."""
+    """Returns a function, or raises `TypeError` if it is not callable."""
     if callable(given):
         return given
     raise wrong(what, "a function", given)
@@ -57,7 +57,7 @@ def listed(what: str, of: type[T] | tuple[type[T], ...], given: Iterable[Any], n
 
 
 def iterator(what: str, given: Iterable[T], named: str) -> Iterator[T]:
-    """Returns an iterator over objects that are looked at later."""
+    """Returns an iterator over objects that are checked later."""
     from ._type_kinds import is_type
 
     if is_type(given) or isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
@@ -66,7 +66,7 @@ def iterator(what: str, given: Iterable[T], named: str) -> Iterator[T]:
 
 
 def count(what: str, given: int | None) -> int | None:
-    """Returns a number from 1, or `None` if none is given."""
+    """Returns a number of at least 1, or `None` if none is given."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int):

@@ -1,4 +1,4 @@
-"""The retry loop as one call: ask a model, judge its answer, tell it what was wrong, ask again."""
+"""The retry loop as one call: asks a model, judges its answer, sends feedback, and asks again."""
 
 from __future__ import annotations
 
@@ -61,33 +61,33 @@ def ask(
     """Ask a model until its answer is valid, or there is a reason to stop.
 
     Args:
-        of: What the answer must be: a type, and `data` is an instance of it: a Pydantic model, a `TypeAdapter`, a
-            dataclass, a `TypedDict`, a class of attrs, or anything else that Pydantic has a schema for (with the extra
-            `seamgate[pydantic]`), or a msgspec `Struct`; or a contract: a dict, JSON text, the path of a file, or the
-            name of an agent whose contract is registered in `gate`.
-        call_llm: Calls a model. It gets the conversation, a list of dicts with `role` and `content`, and returns the
-            response of OpenAI, Anthropic or LangChain as it is; or the text; or a tuple of the text and why the model
-            stopped. Its errors pass through.
-        prompt: What is asked for. What the answer must be is added to it.
-        contract: For a type: what the contract says beside the schema, as `{"retry": {"limit": 3}}` or
+        of: The type or the contract of the answer. A type can be a Pydantic model, a `TypeAdapter`, a dataclass, a
+            `TypedDict`, an attrs class, or anything else that Pydantic has a schema for (with the extra
+            `seamgate[pydantic]`), or a msgspec `Struct`; `data` is then an instance of it. A contract is a dict, JSON
+            text, the path of a file, or the name of an agent whose contract is registered in `gate`.
+        call_llm: A function that calls a model. It receives the conversation, a list of dicts with `role` and
+            `content`. It returns the unchanged response of OpenAI, Anthropic or LangChain; or the text; or a tuple of
+            the text and the reason why the model stopped. Its exceptions propagate.
+        prompt: The question. A description of the expected answer is added to it.
+        contract: For a type, further members of the contract, such as `{"retry": {"limit": 3}}` or
             `{"coerce": "lossless"}`.
-        gate: Where agents are registered, and whose limits apply.
-        lists: Lists that the contract's `allow` names.
-        evidence: What the model saw, where the contract has `evidence`.
-        type_first: Whether the type judges the document that the gate found, in place of its JSON Schema: then its
-            before-validators see what the model wrote, and what they change is not rejected first.
-        timeout_seconds: The time for all of it. No attempt begins after it; a call of the model that is under way goes
-            on to its end.
-        on_attempt: Called with each attempt, once it is judged. `ask_async` awaits it where it is asynchronous.
+        gate: The gate in which agents are registered, and whose limits apply.
+        lists: The lists that the contract's `allow` names.
+        evidence: The results that the model saw, if the contract has `evidence`.
+        type_first: If True, the type itself judges the document that the gate found, instead of its JSON Schema. Its
+            before-validators then see what the model wrote, before any schema rejects it.
+        timeout_seconds: The time limit for the whole question. No attempt begins after it, but a call to the model that
+            is in flight runs to its end.
+        on_attempt: Called with each attempt after it is judged. `ask_async` awaits it if it is asynchronous.
 
     Raises:
-        SeamgateFault: There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
+        SeamgateFault: No verdict is possible: the contract is invalid (`bad_contract`), or a limit was exceeded.
         FileError: A file cannot be read.
-        ImportError: A type was given, and Pydantic is not installed.
-        TypeError: An argument is of the wrong kind; a type has no JSON Schema; or `call_llm` returned nothing that can
-            be read.
-        Exception: A validator of the type raised something else than `ValueError` or `AssertionError`: that is a
-            mistake of the validator, and says nothing about the answer.
+        ImportError: A type was given, but Pydantic is not installed.
+        TypeError: An argument has the wrong type; a type has no JSON Schema; or `call_llm` returned a value of an
+            unknown type.
+        Exception: A validator of the type raised an exception other than `ValueError` or `AssertionError`, which is a
+            bug in the validator and says nothing about the answer.
     """
     question = Question(of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt)
     with question.span() as ended:
@@ -142,12 +142,12 @@ async def ask_async(
     timeout_seconds: float | None = None,
     on_attempt: Callable[[Attempt], object] | None = None,
 ) -> AskResult[Any]:
-    """The same as `ask`, with a client that is awaited. Answers are judged in threads, so that the event loop goes on.
+    """The same as `ask`, with an asynchronous client. Answers are judged in threads, so the event loop is not blocked.
 
-    Args and errors are those of `ask`. A call of the model that is under way when the time is over is cancelled.
+    Args and errors are those of `ask`. When the time limit expires, a call to the model that is in flight is cancelled.
 
     Raises:
-        TimeoutError: The time was over before there was an answer.
+        TimeoutError: The time limit expired before there was an answer.
     """
     question = await asyncio.to_thread(
         Question, of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt
@@ -161,14 +161,14 @@ async def ask_async(
 
 
 async def _attempted(question: Question, reply: object) -> AskResult[Any] | None:
-    """Makes one attempt. Returns `None` if the model is to be asked again."""
+    """Makes one attempt. Returns `None` if the model must be asked again."""
     if not inspect.isawaitable(reply):
         raise TypeError("call_llm must be asynchronous: `ask` takes one that is not")
     try:
         answer = await asyncio.wait_for(reply, question.left())
     except (TimeoutError, asyncio.TimeoutError):
         if not question.is_late():
-            # The client's own.
+            # The client's own timeout.
             raise
         return question.late()
     result = await asyncio.to_thread(question.take, answer)

@@ -1,4 +1,4 @@
-"""The retry loop with answers that are streamed."""
+"""The retry loop for streamed answers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ D = TypeVar("D", covariant=True)
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """A piece of an answer has come.
+    """Reports a new chunk of an answer.
 
     Attributes:
-        attempt: Which attempt this is, from 1.
-        progress: What is known of the answer.
+        attempt: The number of the attempt, from 1.
+        progress: The state of the answer.
     """
 
     attempt: int
@@ -40,12 +40,12 @@ class ProgressEvent:
 
     @property
     def completeness(self) -> Literal["in_flight", "soft_complete", "hard_complete"]:
-        """How far the document has come."""
+        """The completeness of the document so far."""
         return self.progress.completeness
 
     @property
     def items(self) -> tuple[Completed, ...]:
-        """The items that this piece completed, with their values. They are not judged."""
+        """The items that this chunk completed, with their values. They are not judged yet."""
         return self.progress.items
 
     @property
@@ -55,17 +55,17 @@ class ProgressEvent:
 
     @property
     def dead_end(self) -> DeadEnd | None:
-        """Why the answer can no longer become right, if it cannot."""
+        """If the answer can no longer become valid, the reason."""
         return self.progress.dead_end
 
 
 @dataclass(frozen=True)
 class AttemptEvent:
-    """An answer is judged.
+    """Reports that an answer was judged.
 
     Attributes:
-        attempt: Which attempt this is, from 1.
-        outcome: The answer, and what was made of it.
+        attempt: The number of the attempt, from 1.
+        outcome: The answer and its verdict.
     """
 
     attempt: int
@@ -75,10 +75,10 @@ class AttemptEvent:
 
 @dataclass(frozen=True)
 class ResultEvent(Generic[D]):
-    """The question has its result. It is the last event.
+    """Reports the result of the question. It is the last event.
 
     Attributes:
-        result: What `ask` returns.
+        result: The result, as `ask` returns it.
     """
 
     result: AskResult[D]
@@ -86,7 +86,7 @@ class ResultEvent(Generic[D]):
 
 
 AskEvent = Union[ProgressEvent, AttemptEvent, ResultEvent[T]]  # noqa: UP007 - a type with a parameter, in Python 3.10
-"""What happens while answers are streamed. `type` and the class say which of three it is."""
+"""An event while answers are streamed. Its class and its `type` say which of the three kinds it is."""
 
 _LEFT = "the stream has no result: it was left before its end"
 
@@ -94,8 +94,8 @@ _LEFT = "the stream has no result: it was left before its end"
 class AnswerStream(Generic[T]):
     """A question whose answers are streamed; see `ask_stream`.
 
-    Iterate over its events, the last of which has the result; or call `result()`. Nothing is asked before one of these.
-    To leave the loop, or the `with`, closes the model's stream.
+    Iterate over its events, the last of which holds the result; or call `result()`. The model is not called before you
+    do either. Leaving the loop or the `with` block closes the model's stream.
     """
 
     def __init__(self, events: Generator[AskEvent[T], None, None]) -> None:
@@ -123,11 +123,11 @@ class AnswerStream(Generic[T]):
         self._events.close()
 
     def result(self) -> AskResult[T]:
-        """Reads the rest of the stream, and returns the result.
+        """Reads the rest of the stream and returns the result.
 
         Raises:
-            RuntimeError: The stream was left before its end.
-            Exception: As `ask`.
+            RuntimeError: The stream was closed before its end.
+            Exception: As for `ask`.
         """
         for _ in self:
             pass
@@ -137,7 +137,7 @@ class AnswerStream(Generic[T]):
 
 
 class AsyncAnswerStream(Generic[T]):
-    """A question whose answers are streamed; see `ask_stream_async`. It is used like `AnswerStream`, with `async for`,
+    """A question whose answers are streamed; see `ask_stream_async`. Use it like `AnswerStream`, with `async for`,
     `async with` and `await`."""
 
     def __init__(self, events: AsyncGenerator[AskEvent[T], None]) -> None:
@@ -165,11 +165,11 @@ class AsyncAnswerStream(Generic[T]):
         await self._events.aclose()
 
     async def result(self) -> AskResult[T]:
-        """Reads the rest of the stream, and returns the result.
+        """Reads the rest of the stream and returns the result.
 
         Raises:
-            RuntimeError: The stream was left before its end.
-            Exception: As `ask_async`.
+            RuntimeError: The stream was closed before its end.
+            Exception: As for `ask_async`.
         """
         async for _ in self:
             pass
@@ -224,24 +224,24 @@ def ask_stream(
     timeout_seconds: float | None = None,
     on_attempt: Callable[[Attempt], object] | None = None,
 ) -> AnswerStream[Any]:
-    """Ask a model as `ask` does, and say what is known of each answer while it comes. The result is the same.
+    """Ask a model as `ask` does, and report the state of each answer while it is streamed. The result is the same.
 
     Args:
         of: As for `ask`.
-        call_llm: As for `ask`; and what it returns may be a stream: of text, bytes, or events of OpenAI, Anthropic,
-            Gemini, Ollama, Bedrock, LangChain or LlamaIndex, as their clients give it. It may be a generator.
+        call_llm: As for `ask`, but it may also return a stream: of text, of bytes, or the unchanged stream of a client
+            of OpenAI, Anthropic, Gemini, Ollama, Bedrock, LangChain or LlamaIndex. It may be a generator.
         prompt: As for `ask`.
-        stop_early: Whether to close the stream of an answer that can no longer become right, whatever comes
-            (`dead_end`), and ask again at once.
+        stop_early: If True, the stream of an answer that can no longer become valid (`dead_end`) is closed, and the
+            model is asked again at once.
         contract: As for `ask`.
         gate: As for `ask`.
         lists: As for `ask`.
         evidence: As for `ask`.
         type_first: As for `ask`.
-        timeout_seconds: The time for all of it. It is looked at after each piece.
+        timeout_seconds: The time limit for the whole question. It is checked after each chunk.
         on_attempt: As for `ask`.
 
-    Errors are those of `ask`, when the stream is read.
+    Errors are those of `ask`, raised when the stream is read.
     """
     given = (of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt)
     return AnswerStream(_asked(given, call_llm, _flag(stop_early)))
@@ -254,7 +254,7 @@ def _flag(stop_early: bool) -> bool:
 
 
 class _Coming:
-    """An answer that is still coming."""
+    """An answer that is still being streamed."""
 
     def __init__(self, question: Question, stop_early: bool) -> None:
         self.number = len(question.attempts) + 1
@@ -264,12 +264,12 @@ class _Coming:
         self._session: Session = question.session()
 
     def take(self, piece: Piece) -> ProgressEvent | None:
-        """Adds a piece. Returns `None` if it has no text."""
+        """Adds a chunk. Returns `None` if it has no text."""
         begins, text = self.told.take(piece)
         if text is None:
             return None
         if begins:
-            # A tool call takes the place of what was said before it.
+            # A tool call replaces the text before it.
             self.close()
             self._session = self._question.session()
         progress = self._session.push(text)
@@ -278,14 +278,14 @@ class _Coming:
         return ProgressEvent(self.number, progress)
 
     def close(self) -> None:
-        """Ends the session. Its verdict is made of the whole answer."""
+        """Ends the session. The verdict is computed from the whole answer."""
         self._session.close()
 
 
 @contextmanager
 def _span(question: Question) -> Iterator[tuple[contextvars.Context, Callable[[AskResult[Any]], None]]]:
-    """Opens the spans around the question. They are current in the context, for the model's client, and not for the
-    code between two events."""
+    """Opens the spans around the question. They are current in the returned context, which the model's client runs in,
+    but not for the caller's code between two events."""
     context = contextvars.copy_context()
     span = question.span()
     ended = context.run(span.__enter__)
@@ -383,12 +383,12 @@ def ask_stream_async(
     timeout_seconds: float | None = None,
     on_attempt: Callable[[Attempt], object] | None = None,
 ) -> AsyncAnswerStream[Any]:
-    """The same as `ask_stream`, with an asynchronous client. Answers are judged in threads, so that the event loop goes
-    on.
+    """The same as `ask_stream`, with an asynchronous client. Answers are judged in threads, so the event loop is not
+    blocked.
 
-    `call_llm` is an asynchronous generator; or a function that returns, or that is awaited for, the asynchronous stream
-    of a client. Args and errors are otherwise those of `ask_stream`. When the time is over, a read that is under way is
-    cancelled.
+    `call_llm` is an asynchronous generator, or a function (asynchronous or not) that returns the asynchronous stream of
+    a client. Otherwise, args and errors are those of `ask_stream`. When the time limit expires, a read that is in
+    flight is cancelled.
     """
     given = (of, call_llm, prompt, contract, gate, lists, evidence, type_first, timeout_seconds, on_attempt)
     return AsyncAnswerStream(_asked_async(given, call_llm, _flag(stop_early)))
@@ -427,13 +427,13 @@ async def _asked_async(
 
 
 class _LateError(Exception):
-    """The time of the question is over."""
+    """The time limit of the question has expired."""
 
 
 async def _within(question: Question, context: contextvars.Context, waits: Awaitable[R]) -> R:
-    """Awaits a step of the model's client, in the context of the question and within its time."""
+    """Awaits a step of the model's client, in the context of the question and within its time limit."""
     if _watch.question_spans:
-        # A task has the context in which it is created.
+        # A task runs in the context in which it is created.
         waits = context.run(asyncio.ensure_future, _awaited(waits))
     left = question.left()
     if left is None:

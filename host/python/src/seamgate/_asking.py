@@ -1,4 +1,4 @@
-"""What a question to a model comes to: attempts, and one of four results."""
+"""The outcome of a question to a model: the attempts, and one of four results."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ T = TypeVar("T")
 D = TypeVar("D", covariant=True)
 
 Messages = list[Any]
-"""A conversation, as the clients of models take it: dicts with `role` and `content`."""
+"""A conversation in the form that clients of models take: dicts with `role` and `content`."""
 
 Prompt = str | Sequence[Mapping[str, Any]]
-"""What is asked for: a text; or a conversation, which ends with the user."""
+"""The question: a text, or a conversation whose last message is from the user."""
 
 Stop = Literal["accepted", "refused", "not_retryable", "repeated", "limit", "timeout"]
-"""Why a model is asked no more: `accepted`; `refused`, it declined; `not_retryable`, another attempt cannot help;
-`repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
-ones that the next would pass the limit on outputs; `timeout`, the time of `timeout_seconds` was over."""
+"""The reason why a model is not asked again: `accepted`; `refused`: the model declined; `not_retryable`: another
+attempt cannot help; `repeated`: two answers in a row had the same violations; `limit`: the contract allows no more
+attempts, or another one could exceed the limit on the size of outputs; `timeout`: `timeout_seconds` has passed."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One answer of the model, and what was made of it.
+    """One answer of the model and its verdict.
 
     Attributes:
-        reply: What `call_llm` returned, with what else its client says: for one, how many tokens were used.
+        reply: The value that `call_llm` returned, with whatever else the client reports, such as the token usage.
         report: The report on this answer alone.
-        violations: What is wrong with it: what the gate says, and what the type's own validators do.
-        feedback: What the model was told; empty where it is asked no more.
-        usage: What it took to judge it.
+        violations: The violations that the gate or the type's own validators found.
+        feedback: The feedback for the model. Empty if the model is not asked again.
+        usage: The resources that the verdict used.
     """
 
     reply: object = field(repr=False)
@@ -46,17 +46,17 @@ class Attempt:
 
 @dataclass(frozen=True)
 class _Result:
-    """What all results have.
+    """The members that all results share.
 
     Attributes:
-        report: The report on all attempts together. It may accept what the type's own validators then rejected; items
-            that they reject are in quarantine.
-        violations: What is wrong: as the gate says, or as the model's own validators do.
-        feedback: What to tell the model. Empty where it is accepted.
-        stop: Why it was asked no more.
-        attempts: Every attempt, in order.
-        usage: What it took to judge them, in all.
-        messages: The conversation, with the last answer, to go on with.
+        report: The report on all attempts together. It may accept a document that the type's own validators rejected;
+            items that they reject are in quarantine.
+        violations: The violations that the gate or the type's own validators found.
+        feedback: The feedback for the model. Empty if the answer is accepted.
+        stop: The reason why the model was not asked again.
+        attempts: All attempts, in order.
+        usage: The resources that all verdicts used together.
+        messages: The conversation including the last answer, to be continued.
     """
 
     report: Report = field(repr=False)
@@ -77,17 +77,17 @@ class _Result:
         """Returns `data` of an accepted answer.
 
         Raises:
-            NotAcceptedError: It is not accepted.
+            NotAcceptedError: The answer is not accepted.
         """
         raise NotAcceptedError(self.report, self.violations, self.feedback)
 
 
 @dataclass(frozen=True)
 class Accepted(_Result, Generic[D]):
-    """The answer is valid. It is true, and all other results are false.
+    """The answer is valid. This result is truthy; all others are falsy.
 
     Attributes:
-        data: The validated document, an instance of the type where one was given.
+        data: The validated document; if a type was given, an instance of it.
     """
 
     data: D
@@ -98,17 +98,17 @@ class Accepted(_Result, Generic[D]):
         return True
 
     def unwrap(self) -> D:
-        """Returns the validated document, or its instance."""
+        """Returns `data`."""
         return self.data
 
 
 @dataclass(frozen=True)
 class Partial(_Result, Generic[D]):
-    """Not all of the answer is valid, or its syntax was repaired: `report` says what is in quarantine and what changed.
-    It is false: somebody should look before its use.
+    """Part of the answer is invalid, or its syntax was repaired: `report` says what is in quarantine and what changed.
+    This result is falsy, because a person should check the document before its use.
 
     Attributes:
-        data: What is valid, an instance of the type where one was given.
+        data: The valid part; if a type was given, an instance of it.
     """
 
     data: D
@@ -121,10 +121,10 @@ class Partial(_Result, Generic[D]):
 
 @dataclass(frozen=True)
 class Refused(_Result):
-    """The model declined. That is no failure, and it is false.
+    """The model declined to answer. That is not an error. This result is falsy.
 
     Attributes:
-        refusal: Its words.
+        refusal: The model's words.
         data: None.
     """
 
@@ -139,7 +139,7 @@ class Refused(_Result):
 
 @dataclass(frozen=True)
 class Rejected(_Result):
-    """No answer is valid. It is false.
+    """No answer is valid. This result is falsy.
 
     Attributes:
         data: None.
@@ -154,4 +154,4 @@ class Rejected(_Result):
 
 
 AskResult = Union[Accepted[T], Partial[T], Refused, Rejected]  # noqa: UP007 - a type with a parameter, in Python 3.10
-"""What became of a question. `success`, `disposition` and its class say which of four it is."""
+"""The result of a question. Its class, `success` and `disposition` say which of the four kinds it is."""

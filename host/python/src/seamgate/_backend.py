@@ -1,4 +1,4 @@
-"""What judges in this process: the native module where there is one, and the package `wasmtime` where not."""
+"""Chooses the backend of this process: the native module if there is one, and the package `wasmtime` otherwise."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ if TYPE_CHECKING:
     from ._limits import Limits
 
 backend: Literal["native", "wasmtime"]
-"""`native`: the module inside this package. `wasmtime`: the package, on platforms without a native wheel."""
+"""The backend: `native`, the module inside this package; or `wasmtime`, the package of this name, on platforms without
+a native wheel."""
 
 try:
     import seamgate._native  # noqa: F401
 
     backend = "native"
 except ModuleNotFoundError as missing:
-    # The wheel for all platforms has none. What a native one raises otherwise is an error.
+    # The wheel for all platforms has no native module. Any other failed import is an error.
     if missing.name != "seamgate._native":
         raise
     backend = "wasmtime"
 
 
 def engine(component: bytes | None, limits: Limits, cache: bool) -> Engine:
-    """What judges by a component, or by the built-in one.
+    """Returns an engine for a component, or for the built-in one.
 
     Raises:
-        LoadError: It is none, or does not answer.
+        LoadError: The component is invalid or does not answer.
         ImportError: There is neither a native module nor the package `wasmtime`.
     """
     if backend == "native":

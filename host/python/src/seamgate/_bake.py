@@ -24,21 +24,21 @@ def bake(
     component: bytes | str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
 ) -> bytes:
-    """Make a component with compiled contracts and profiles inside. Its gates start with them at no cost, and take no
-    others. It takes seconds. Only the native backend bakes, and so does `seamgate bake`.
+    """Make a component with compiled contracts and profiles inside. Its gates start with them at no cost, and accept no
+    others. Baking takes seconds. It requires the native backend, or the command `seamgate bake`.
 
     Args:
         contracts: Contracts, as `Gate.register` takes them.
         profiles: Profiles, as `Gate.register_profile` takes them.
-        component: What they are baked into. Default: the built-in component.
-        limits: They hold for each contract.
+        component: The component to bake them into. Default: the built-in component.
+        limits: The limits for compiling each contract.
 
     Returns:
-        The component, for `Gate(component=...)`, or for a file that any runtime of components can read.
+        The component's bytes, for `Gate(component=...)`, or to be saved for any runtime of WebAssembly components.
 
     Raises:
-        SeamgateFault: `bad_contract` or `bad_profile`: one is invalid, or two are of one agent.
-        LoadError: The component takes none.
+        SeamgateFault: `bad_contract` or `bad_profile` if one is invalid, or two belong to the same agent.
+        LoadError: The component accepts no contracts or profiles.
         FileError: A file cannot be read.
         BackendError: This platform has no native backend.
     """

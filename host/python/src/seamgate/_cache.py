@@ -1,8 +1,8 @@
-"""Machine code that was made of a component, kept for the next time: in the user's own folder, private to them.
+"""A cache of compiled components, in a folder of the user that nobody else can access.
 
-Loading machine code is trusting it. So nothing is loaded but a regular file that belongs to this user, in a folder
-that belongs to this user, neither writable by anyone else, whose content is what was written. Everything else is passed
-over, said, and made anew.
+Loading machine code means trusting it. Therefore a file is loaded only if it is regular, if it and its folder belong to
+this user and are writable by nobody else, and if its checksum matches. Any other file is ignored with a log message,
+and the component is compiled again.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger("seamgate")
 
-# Files that are kept; those used least lately go first.
+# The most files in the cache. The least recently used are removed first.
 _KEPT = 16
 
-# The mark at the end of a file. After it comes the checksum of what is before it and of the file's key.
+# Marks the end of the code in a file. The checksum of the code and of the file's key follows.
 _MARK = b"seamgate-01\n"
 
 
 class _Unfit(Exception):
-    """Why a file is not loaded."""
+    """The reason why a file is not loaded."""
 
 
 def folder() -> Path | None:
-    """`seamgate` in the user's cache folder. None where the system cannot say whose a file is."""
+    """Returns `seamgate` in the user's cache folder, or None if the system has no owners of files."""
     if sys.platform == "win32":
         return None
     if sys.platform == "darwin":
@@ -50,14 +50,14 @@ def _home(below: str) -> Path | None:
 
 
 def load(key: str, load_file: Callable[[Path], T]) -> T | None:
-    """What was kept under a key, by the function that makes it of a file; None where nothing fit is there."""
+    """Loads the file of a key with the given function. Returns None if there is no trustworthy file."""
     inside = folder()
     if inside is None:
         return None
     path = inside / f"{key}.cwasm"
     try:
         _private(inside)
-        # A link is somebody's word for where a file is: not followed.
+        # Links are not followed.
         if not stat.S_ISREG(_private(path).st_mode):
             raise _Unfit(f"{path} is no file")
         if not _is_whole(path, key):
@@ -68,14 +68,14 @@ def load(key: str, load_file: Callable[[Path], T]) -> T | None:
     except Exception as error:
         _LOG.warning("the code made before is not used, and made anew: %s: %s", path, error)
         return None
-    # Used lately. Where the time cannot be set, it goes earlier.
+    # Marks the file as recently used. If the time cannot be set, the file is only removed earlier.
     with contextlib.suppress(OSError):
         os.utime(path)
     return made
 
 
 def keep(key: str, code: bytes | bytearray) -> None:
-    """Keep the code of a component. What goes wrong is said, and costs the next start time, nothing else."""
+    """Caches the code of a component. A failure is only logged: the next start compiles again."""
     inside = folder()
     if inside is None:
         return
@@ -90,7 +90,7 @@ def keep(key: str, code: bytes | bytearray) -> None:
 
 
 def _write(path: Path, code: bytes | bytearray, key: str) -> None:
-    # Whole or not at all, however many processes do this at once.
+    # Atomic, even if several processes write at once.
     part = path.with_suffix(f".part-{os.getpid()}")
     part.unlink(missing_ok=True)
     try:
@@ -122,7 +122,7 @@ def _checksum(code: bytes | bytearray | memoryview, key: str) -> bytes:
 
 
 def _private(path: Path) -> os.stat_result:
-    """Refuse what others could have written."""
+    """Returns the status of a path. Raises `_Unfit` if another user could have written it."""
     status = path.lstat()
     own = sys.platform != "win32" and status.st_uid == os.geteuid()
     if not own or status.st_mode & 0o022 or stat.S_ISLNK(status.st_mode):

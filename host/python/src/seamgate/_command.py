@@ -1,4 +1,4 @@
-"""The command line, which the native module has."""
+"""The command line, which is part of the native module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> None:
-    """Run `seamgate` with the arguments of this process, and end with its exit status."""
+    """Run `seamgate` with the arguments of this process, and exit with its status."""
     from ._backend import backend
 
     if backend != "native":
@@ -18,7 +18,7 @@ def main() -> None:
     from . import _native
     from ._parquet import judge, write_rows
 
-    # As in a program of its own: Python would keep Ctrl-C until the command has ended.
+    # Lets Ctrl-C end the command at once: Python's own handler would wait until the command returns.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = _native.main(["seamgate", *sys.argv[1:]], judge, write_rows)
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""Contracts on disk: `NAME.contract.json`, and the schemas that it names by relative paths."""
+"""Reads contracts from disk: `NAME.contract.json`, and the schemas that it names by relative paths."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from ._faults import FileError
 
 
 def read_contract(path: str | os.PathLike[str]) -> str:
-    """Read one contract and put in the schemas that it names by path (`schema`, `jtd`, and each of `resources`).
+    """Read one contract and embed the schemas that it names by path (`schema`, `jtd`, and each of `resources`).
 
-    A path leads to a regular file in the contract's own folder or below, never out of it, by `..` or by a link. Each is
-    read to 8 MiB, and all of them together to 32 MiB.
+    Each path must lead to a regular file in the contract's folder or below it. Neither `..` nor a link may lead out of
+    the folder. Each file may have at most 8 MiB, and all of them together 32 MiB.
 
     Args:
         path: A file, `NAME.contract.json`; it may be a pipe.
 
     Returns:
-        One whole JSON document, for `Gate.register`. Text that is no JSON comes back as it is, and is refused there.
+        The complete contract as JSON text, for `Gate.register`. Text that is not JSON is returned unchanged, and
+        `Gate.register` rejects it.
 
     Raises:
-        FileError: A file cannot be read, is too large or not UTF-8, or a path leads out of the folder or to what is
-            no file.
+        FileError: A file cannot be read, is too large or not UTF-8; or a path leads out of the folder or not to a
+            regular file.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise wrong("path", "the path of a file", path)
@@ -36,7 +37,7 @@ def read_contract(path: str | os.PathLike[str]) -> str:
 
 
 def whole(path: Path, contract: str) -> str:
-    """A contract with the schemas that it names, by the path of its file and its text."""
+    """Returns a contract with the schemas that it names embedded, given its path and its text."""
 
     def member(name: str, source: str) -> str:
         if name in ("schema", "jtd"):

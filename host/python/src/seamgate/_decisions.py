@@ -1,4 +1,4 @@
-"""What an agent may do: the documents that decisions are made of, surfaces and steps."""
+"""Documents of the kernel: the inputs of decisions, surfaces and steps."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ class _Call(TypedDict):
 
 
 class Call(_Call, total=False):
-    """What the model asked for (`schemas/call.schema.json`). It is a wish: `permit` decides.
+    """A call that the model asks for (`schemas/call.schema.json`). `permit` decides whether it may run.
 
     Attributes:
-        key: The caller's own name for this call, another one for each call. The ids of models may repeat.
+        key: The caller's own name for this call, unique for each call. Ids that models choose may repeat.
         tool: The name of the tool.
-        arguments: An object, of which the text without optional white space is sent; or text, which is sent as it is.
-        server: Where the tool runs. May be missing where one tool has this name.
+        arguments: An object, which is sent as JSON text without optional white space; or text, which is sent unchanged.
+        server: The server that runs the tool. May be omitted if only one tool has this name.
     """
 
     server: str
 
 
 class ToolResult(TypedDict, total=False):
-    """What a tool returned (`schemas/result.schema.json`): `result`, `text`, `returned`, or all of `head` … `digest`.
+    """A tool's result (`schemas/result.schema.json`): `result`, `text`, `returned`, or all of `head` … `digest`.
 
     Attributes:
-        result: Any JSON.
-        text: Text. Where the profile has a schema or items for the result, it is read as JSON.
-        returned: A whole result of the Model Context Protocol. It says itself whether the tool failed.
-        status: `error` where the tool says that it failed. Default: `ok`.
-        head: The beginning of a text that is too large to be handed on.
-        tail: Its end.
-        length: Its length in bytes.
-        digest: The digest of the whole, under which the host keeps it. Beside `returned` it is the host's word.
+        result: Any JSON value.
+        text: Text. If the profile has a schema or items for the result, the text is parsed as JSON.
+        returned: A whole result of the Model Context Protocol, which itself says whether the tool failed.
+        status: `error` if the tool reports a failure. Default: `ok`.
+        head: The beginning of a text that is too large to pass in whole.
+        tail: The end of that text.
+        length: The length of that text in bytes.
+        digest: The digest of the whole text, under which the host stores it. With `returned`, it is the host's own
+            claim.
     """
 
     result: Any
@@ -53,30 +54,30 @@ class ToolResult(TypedDict, total=False):
 
 
 class Facts(TypedDict, total=False):
-    """What a decision about one call depends on (`schemas/facts.schema.json`). A `Loop` keeps them.
+    """The facts that a decision about one call depends on (`schemas/facts.schema.json`). A `Loop` keeps them.
 
     Attributes:
         run: The run's id.
-        principal: For whom the agent works.
-        at: Now, in milliseconds since 1970.
-        nonce: A secret of the run, random, of at least 16 characters. The marks around data from outside are made from
+        principal: The person or system that the agent works for.
+        at: The current time, in milliseconds since 1970.
+        nonce: A random secret of the run, of at least 16 characters. The markers around untrusted data are derived from
             it.
         mode: One of the profile's modes. A profile with modes needs it.
-        task: The task, as the profile's schema has it.
-        context: Values by the names that the profile's `context` has.
-        lists: Lists that `scope` names.
-        surface: The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's.
-        programs: How tools are run: by SERVER/ for all tools of a server, and by SERVER/TOOL for one. A person reads it
-            before approving, and an approval is for this program only.
-        parent: The bounds of a child, as the parent's action `delegate` has them.
-        labels: What is known of the data that the model has read.
-        used: The use of budgets.
-        asks: What a person was asked.
-        approvals: What persons decided. The host writes them, never the model.
-        remembered: Approvals that persons gave for further calls of the run.
-        said: What people said in this run, by which `origins` are proven. The host writes it, never the model.
-        observed: Values that results had at the paths that `origins` name.
-        stores: The labels of data in stores that the profile's tools name. Keep them for the next run.
+        task: The task, which must match the profile's schema for tasks.
+        context: Values for the names in the profile's `context`.
+        lists: The lists that `scope` names.
+        surface: The tools that exist and are unchanged, as NAME or SERVER/NAME. Default: all tools of the profile.
+        programs: The programs that run tools: the key SERVER/ covers all tools of a server, and SERVER/TOOL one tool. A
+            person reads the program before approving a call, and the approval is valid for this program only.
+        parent: The bounds of a child run, from the parent's action `delegate`.
+        labels: The labels of the data that the model has read.
+        used: The usage of each budget.
+        asks: The questions that people were asked.
+        approvals: The decisions of people. The host writes them, never the model.
+        remembered: Approvals that people gave for further calls of the run.
+        said: The words of people in this run, which prove `origins`. The host writes them, never the model.
+        observed: The values that results had at the paths that `origins` names.
+        stores: The labels of data in the stores that the profile's tools name. Keep them for the next run.
     """
 
     run: str
@@ -102,11 +103,11 @@ class Facts(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class DisabledTool:
-    """A tool that is disabled because its pinned definition is invalid: it is hidden, and its calls are denied.
+    """A tool that is disabled because its pinned definition is invalid. It is hidden, and its calls are denied.
 
     Attributes:
         tool: Its full name.
-        message: What is wrong with its definition, and where.
+        message: What is wrong with the tool's definition, and where.
     """
 
     tool: str
@@ -141,9 +142,9 @@ class SurfaceTool:
     Attributes:
         tool: The tool.
         effect: `read`, `idempotent` or `effectful`.
-        permit: `approval`: a person decides about each call.
-        server: Where the tool runs. None for the host's own.
-        definition: What the model may read of the definition: each text is cleaned.
+        permit: `approval` if a person decides about each call.
+        server: The server that runs the tool. None for the host's own tools.
+        definition: The part of the definition that the model may read, with each text sanitized.
     """
 
     tool: str
@@ -155,13 +156,13 @@ class SurfaceTool:
 
 @dataclass(frozen=True)
 class HiddenTool:
-    """A tool that the model may not see, and by what code of `schemas/surface.schema.json`.
+    """A tool that the model may not see.
 
     Attributes:
         tool: The tool.
-        code: Why it is hidden.
-        server: Where the tool runs. None for the host's own.
-        message: What is wrong with its definition, and where.
+        code: Why it is hidden: a code of `schemas/surface.schema.json`.
+        server: The server that runs the tool. None for the host's own tools.
+        message: What is wrong with the tool's definition, and where.
     """
 
     tool: str
@@ -172,12 +173,12 @@ class HiddenTool:
 
 @dataclass(frozen=True)
 class Surface:
-    """The tools that the model may see now, and those that it may not.
+    """The tools that the model may see now, and the hidden ones.
 
     Attributes:
-        tools: Those that it may see.
-        hidden: The others.
-        facts: The members of the facts that changed: `surface`. A `Loop` puts it in its place.
+        tools: The tools that the model may see.
+        hidden: The tools that it may not see.
+        facts: The members of the facts that changed: `surface`. A `Loop` applies the change itself.
         json: The surface as JSON text, the same bytes as in every other runtime.
     """
 
@@ -188,20 +189,20 @@ class Surface:
 
 
 Audience = Literal["model", "ui", "user", "audit", "eval"]
-"""Who is shown a line of a journal."""
+"""The audience that a line of a journal is shown to."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one event of a run led to (`schemas/step.schema.json`).
+    """The result of applying one event to a run (`schemas/step.schema.json`).
 
     Attributes:
-        step: How many events the run has had.
-        state: The new state as JSON text: give it to the next `advance`, unchanged.
-        records: What was decided.
-        actions: What the host must do next.
-        wake_at: When something lapses, in milliseconds since 1970: send a `tick` then.
-        need: Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same
+        step: The number of events that the run has had.
+        state: The new state as JSON text. Pass it to the next `advance`, unchanged.
+        records: The decisions of this step.
+        actions: The actions that the host must take next.
+        wake_at: The time of the next timeout, in milliseconds since 1970. Send a `tick` then.
+        need: Digests of artifacts that the step needs. If there are any, all other members are empty: send the same
             event again, with `artifacts`.
         json: The step as JSON text, the same bytes as in every other runtime.
     """

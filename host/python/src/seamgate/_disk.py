@@ -1,4 +1,4 @@
-"""Documents on disk, and the files that they name by relative paths."""
+"""Reads documents from disk, with the files that they name by relative paths."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path, PurePath
 
 from . import _json
 
-# The longest document that is read, in bytes, and the longest one with all that it names.
+# The most bytes of a document, and the most bytes of a document with all the files that it names.
 _MOST = 8 * 1024 * 1024
 _MOST_WHOLE = 4 * _MOST
 
-# How what a document names is opened: a pipe is not waited for.
+# Flags for opening a file that a document names. Opening a pipe must not block.
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 def read(path: Path, *, regular: bool) -> str:
-    """The text of a file.
+    """Returns the text of a file.
 
     Args:
         path: The file.
@@ -26,7 +26,7 @@ def read(path: Path, *, regular: bool) -> str:
 
     Raises:
         OSError: It cannot be read.
-        ValueError: It is too large, not UTF-8, or of another kind.
+        ValueError: It is too large, not UTF-8, or not a regular file although it must be.
     """
     data = _bounded(path, regular=regular)
     try:
@@ -36,8 +36,7 @@ def read(path: Path, *, regular: bool) -> str:
 
 
 def each_member(source: str, write: Callable[[str, str], str]) -> str:
-    """An object of which each member is written anew from its name and its JSON text. What is no object stays as it
-    is."""
+    """Rewrites each member of a JSON object, given its name and its JSON text. Returns any other value unchanged."""
     try:
         members = list(_json.members(source, values=False))
     except ValueError:
@@ -46,7 +45,7 @@ def each_member(source: str, write: Callable[[str, str], str]) -> str:
 
 
 def each_item(source: str, write: Callable[[int, str], str]) -> str:
-    """The same for the items of a list."""
+    """Rewrites each item of a JSON list, likewise."""
     try:
         items = list(_json.items(source))
     except ValueError:
@@ -55,16 +54,16 @@ def each_item(source: str, write: Callable[[int, str], str]) -> str:
 
 
 def put_in(folder: Path, member: str, source: str, made: Callable[[Path, str], str] = lambda path, text: text) -> str:
-    """A value's JSON text, or what the file holds that it names.
+    """Returns a value's JSON text, or the content of the file that the value names.
 
     Args:
         folder: The folder of the document that names it.
-        member: Where in the document, for errors.
+        member: The value's place in the document, for errors.
         source: The value.
-        made: What makes of the file, of its path and its JSON text, what is put in.
+        made: Converts the file, given its path and its JSON text, to the text that is embedded.
 
     Raises:
-        ValueError: The path leads out of the folder, or names what cannot be read.
+        ValueError: The path leads out of the folder, or names a file that cannot be read.
     """
     if not source.startswith('"'):
         return source
@@ -85,7 +84,7 @@ def put_in(folder: Path, member: str, source: str, made: Callable[[Path, str], s
 
 
 def why(error: Exception) -> str:
-    """Why a file cannot be read, without the path, which the message has already."""
+    """Returns the reason why a file cannot be read, without the path, which the message already has."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
@@ -94,7 +93,7 @@ def _joined(pieces: Iterable[str]) -> str:
     length = 0
     for piece in pieces:
         written.append(piece)
-        # It may name one file many times.
+        # A document may name one file many times.
         length += len(piece)
         if length > _MOST_WHOLE:
             raise ValueError(f"has more than {_MOST_WHOLE} bytes with the files that it names")
@@ -112,7 +111,7 @@ def _bounded(path: Path, *, regular: bool) -> bytes:
         is_file = stat.S_ISREG(status.st_mode)
         if regular and not is_file:
             raise _Unread("must be a regular file")
-        # One byte more than is taken shows that it is too large, or without end.
+        # One byte more than the limit shows that the file is too large or endless.
         data = b"" if is_file and status.st_size > _MOST else file.read(_MOST + 1)
         if len(data) > _MOST or (is_file and status.st_size > _MOST):
             size = status.st_size if is_file else f"more than {_MOST}"

@@ -1,4 +1,4 @@
-"""What judges behind a gate: what both kinds of it have in common."""
+"""The engine behind a gate: the parts that both backends share."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-# Compiling is outside of all limits: nothing larger is compiled.
+# The most bytes of a component. No other limit covers compiling it.
 _MOST_BYTES = 32 * 1024 * 1024
 
-# What a component begins with, as a module does not.
+# The first bytes of a component. A core module begins differently.
 _PREAMBLE = b"\0asm\x0d\0\x01\0"
 
-# The longest contract that the component takes, in bytes.
+# The most bytes of a contract that the component accepts.
 _MOST_CONTRACT = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Registered:
-    """A contract that a gate holds, and the type that is its schema, if any."""
+    """A registered contract, and the type that is its schema, if any."""
 
     text: str
     info: ContractInfo
@@ -58,14 +58,14 @@ class Registered:
 
 @dataclass(frozen=True)
 class RegisteredProfile:
-    """A profile that a gate holds."""
+    """A registered profile."""
 
     text: str
     info: ProfileInfo
 
 
 class Warm(Protocol):
-    """An instance that answers one call after the other; or each in a fresh one, where it is for one call."""
+    """Answers calls one after the other, either all in one instance or each in a fresh one."""
 
     def validate(
         self,
@@ -80,17 +80,17 @@ class Warm(Protocol):
     def answer(
         self, request: str, size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
     ) -> tuple[str, Usage]:
-        """Answer a request that is JSON text, with the contracts and the profiles of these agents at hand."""
+        """Answer a request that is JSON text, with the contracts and the profiles of these agents registered."""
 
     def decide(self, name: str, agent: str, texts: list[str | None]) -> str:
         """Have the kernel make a document."""
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Free the instance."""
 
 
 class Engine:
-    """A component that is loaded, its limits, and what is registered. The same for both kinds."""
+    """A loaded component, its limits, and the contracts and profiles registered in it. Shared by both backends."""
 
     digest: str
 
@@ -106,10 +106,10 @@ class Engine:
         self.baked: list[str] = []
 
     def begin(self) -> None:
-        """Learn what a component has baked in.
+        """Ask the component for the agents of its baked contracts.
 
         Raises:
-            LoadError: It does not answer.
+            LoadError: The component does not answer.
         """
         if not self.is_builtin:
             try:
@@ -118,11 +118,11 @@ class Engine:
                 raise LoadError(f"the component does not answer: {fault.message}") from fault
 
     def names(self) -> list[str]:
-        """The agents that have a contract."""
+        """Returns the agents that have a contract, sorted."""
         return sorted({*self.contracts, *self.baked})
 
     def agent_or_text(self, contract: Contract) -> str:
-        """Returns the name of an agent as it is, and any other contract as JSON text."""
+        """Returns the name of an agent unchanged, and any other contract as JSON text."""
         if type(contract) is str and (not _is_path(contract) or contract in self.contracts or contract in self.baked):
             return contract
         return _contract_text(contract)
@@ -136,27 +136,27 @@ class Engine:
         raise NotImplementedError
 
     def lint(self, contract: str) -> tuple[LintWarning, ...]:
-        """What is likely a mistake in a contract."""
+        """Returns warnings about likely mistakes in a contract."""
         raise NotImplementedError
 
     def lint_profile(self, profile: str) -> tuple[LintWarning, ...]:
-        """What is likely a mistake in a profile."""
+        """Returns warnings about likely mistakes in a profile."""
         raise NotImplementedError
 
     def describe_profile(self, agent: str) -> str:
-        """What an agent may do, for its prompt."""
+        """Returns text for an agent's prompt that says what it may do."""
         raise NotImplementedError
 
     def warm(self) -> Warm:
-        """An instance to use more than once."""
+        """Returns an instance that can be used more than once."""
         raise NotImplementedError
 
     def once(self) -> Warm:
-        """An instance for one call."""
+        """Returns an object that answers each call in a fresh instance."""
         raise NotImplementedError
 
     def merge(self, reports: list[Report], lists: Lists | None, evidence: Evidence | None) -> Verdict:
-        """Put reports together."""
+        """Merge reports, and judge the result."""
         agent = reports[0].agent
         members = [
             f'"op":"merge","agent":{_json.text(agent)}',
@@ -175,7 +175,7 @@ class Engine:
             raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
 
     def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
-        """Judge many outputs, several at once."""
+        """Judge many outputs in parallel."""
         from concurrent.futures import ThreadPoolExecutor
 
         def judge(request: Request) -> Verdict | SeamgateFault:
@@ -189,39 +189,39 @@ class Engine:
         try:
             return list(pool.map(judge, requests))
         finally:
-            # Where it ends early (Ctrl-C), what has not begun is not begun.
+            # If it is interrupted (Ctrl-C), no further verdict is started.
             pool.shutdown(cancel_futures=True)
 
     def refuse(self, contract: str) -> None:
-        """Have the component say what is wrong with a contract."""
+        """Have the component report what is wrong with a contract."""
         raise NotImplementedError
 
     def result(self, op: str, agent: str | None = None) -> Any:
-        """The answer to a request about the registry."""
+        """Returns the answer to a request about the registry."""
         request = _json.text({"op": op} if agent is None else {"op": op, "agent": agent})
         answer, _ = self.once().answer(request, 0, [] if agent is None else [agent])
         return self.unless_fault(_answer(answer, "result"))["result"]
 
     def unless_fault(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """An answer that is no fault.
+        """Returns an answer if it is not a fault.
 
         Raises:
-            SeamgateFault: It is one.
+            SeamgateFault: The answer is a fault.
         """
         fault = answer.get("fault")
         if fault is None:
             return answer
         detail = dict(fault["detail"])
         if fault["fault"] == "unknown_agent":
-            # An instance knows the contracts it was given; the gate knows them all.
+            # An instance knows only the contracts that were registered in it. The gate knows all of them.
             detail["agents"] = sorted({*detail.get("agents", []), *self.names()})
         raise SeamgateFault(fault["fault"], fault["message"], detail)
 
     def small_enough(self, size: int) -> int:
-        """A size that is within the limit on outputs.
+        """Returns a size if it is within the limit on outputs.
 
         Raises:
-            SeamgateFault: It is not.
+            SeamgateFault: The size exceeds the limit.
         """
         limit = self.limits.output_bytes
         if size > limit:
@@ -240,9 +240,9 @@ class Engine:
         *,
         fresh: bool,
     ) -> Verdict:
-        """Judge an output by a request that is JSON text. The component reads all of it, and says what is wrong."""
+        """Judge an output by a request that is JSON text. The component validates the whole request."""
         finish = _finish_word(finish)
-        # Before anything is made of it: each character has at least a byte.
+        # Checked before the request is built: each character has at least one byte.
         self.small_enough(_length(output))
         text, invalid = _output_text(output)
         seen = None if evidence is None else _evidence(evidence)
@@ -253,7 +253,7 @@ class Engine:
         if not contract.lstrip().startswith("{"):
             registered = self.contracts.get(contract)
             if fresh and registered is not None:
-                # It is compiled once in either way, and so with one call in place of two.
+                # Either way the contract is compiled once, and passing it here saves a call.
                 whole = registered.text
             else:
                 agents = [contract]
@@ -262,11 +262,12 @@ class Engine:
             if _size(whole) > _MOST_CONTRACT or not _json.is_json(whole):
                 self.refuse(whole)
         request = _request(agents, whole, text, finish, lists, seen, invalid)
-        # Output and contract count as they stand in the request, with what must be escaped in JSON.
+        # Output and contract count as they appear in the request, with JSON escapes.
         answer, usage = warm.answer(request, _size(request), agents)
         parsed = _answer(answer, "report")
         if whole is not None and "fault" in parsed:
-            # It is likely the contract, and the request has a copy of it: asked alone, its places are its own.
+            # The contract is the likely cause. Checked on its own, its violations have paths within the contract,
+            # not within the request.
             try:
                 self.refuse(whole)
             except SeamgateFault as fault:

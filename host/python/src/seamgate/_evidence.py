@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seen:
-    """A result as an agent saw it, for claims to cite. The defaults are the strictest.
+    """A result as an agent saw it, which claims can cite. The defaults are the strictest values.
 
     Attributes:
-        id: What claims cite it by: 1 to 256 bytes, and no other has it.
-        text: What the agent saw of it, character for character: at most 1 MiB.
-        kinds: The kinds of evidence that it is.
-        labels: What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
-        confidence: The most that its source allows a claim to state.
-        complete: Whether all of the result was seen, so that what is not in it is not there.
-        limitations: Codes of what limits it. Each claim that cites it must repeat them.
+        id: The unique id by which claims cite it: 1 to 256 bytes.
+        text: The text that the agent saw, character for character: at most 1 MiB.
+        kinds: The kinds of evidence that the result counts as.
+        labels: Labels of the result. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
+        confidence: The highest confidence that a claim citing it may state.
+        complete: True if the agent saw the whole result, so that absence from it proves absence.
+        limitations: Codes of its limitations. Each claim that cites it must repeat them.
     """
 
     id: str

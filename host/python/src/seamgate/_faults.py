@@ -1,4 +1,4 @@
-"""Why no verdict could be given."""
+"""Exceptions of this package."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 class SeamgateError(Exception):
-    """What this package raises."""
+    """The base class of all exceptions that this package raises."""
 
 
 class SeamgateFault(SeamgateError):
-    """No verdict could be given. A mistake of the caller, or a limit that was passed; never a rejected output.
+    """No verdict was possible, because of a mistake by the caller or an exceeded limit. Never a rejected output.
 
-    Everything fails closed: no part of the output was accepted. A fault that programs handle in a way of its own is an
-    instance of a subclass: `InvalidDocumentFault`, `UnknownAgentFault`, `BusyFault`, or `LimitFault` with its
-    `TimeoutFault` and `InputTooLargeFault`. The code chooses the class, wherever the fault was raised.
+    Faults fail closed: no part of the output was accepted. Faults that programs may want to handle separately are
+    instances of a subclass: `InvalidDocumentFault`, `UnknownAgentFault`, `BusyFault`, or `LimitFault` with its
+    subclasses `TimeoutFault` and `InputTooLargeFault`. The code alone determines the class.
 
     Attributes:
-        code: The word for this fault, the same in every language.
-        message: One sentence for a person. Not for programs: it may change.
-        detail: What belongs to it, as in the JSON of a fault: `violations` of a request or contract, the `agents` that
-            are registered, the `limit` that was passed (`timeout`'s in milliseconds), the `bytes` of the output.
+        code: The code of the fault, the same in every language.
+        message: One sentence for people. Programs must not parse it: it may change.
+        detail: Further members, as in the JSON of a fault: `violations` of a request or contract, the registered
+            `agents`, the `limit` that was exceeded (milliseconds for `timeout`), the `bytes` of the output.
     """
 
     def __new__(cls, code: FaultCode, message: str, detail: Mapping[str, Any] | None = None) -> Self:
-        """Makes an instance of the class that the code has."""
+        """Creates an instance of the class for the code."""
         made = _KINDS.get(code, cls)
-        # A user's own subclass stays what it is.
+        # A user's own subclass is kept.
         return super().__new__(made if cls is SeamgateFault else cls, code, message, detail)  # type: ignore[return-value]
 
     def __init__(self, code: FaultCode, message: str, detail: Mapping[str, Any] | None = None) -> None:
@@ -46,7 +46,7 @@ class SeamgateFault(SeamgateError):
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is wrong and where, for faults that concern a document of the caller's."""
+        """The violations in the caller's document, for faults about a document."""
         from ._types import Violation
 
         found: list[dict[str, Any]] = self.detail.get("violations", [])
@@ -57,8 +57,8 @@ class SeamgateFault(SeamgateError):
 
 
 class InvalidDocumentFault(SeamgateFault):
-    """A request, a contract or a profile is invalid (`bad_request`, `bad_contract`, `bad_profile`): a mistake of the
-    program, and the same each time. `violations` says what is wrong and where."""
+    """A request, a contract or a profile is invalid (`bad_request`, `bad_contract`, `bad_profile`). This is a bug in
+    the program: the same call always fails. `violations` says what is wrong and where."""
 
 
 class UnknownAgentFault(SeamgateFault):
@@ -66,7 +66,7 @@ class UnknownAgentFault(SeamgateFault):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The agents that have one, in ascending order."""
+        """The agents that have a contract or a profile, in ascending order."""
         return tuple(self.detail.get("agents", ()))
 
     def __str__(self) -> str:
@@ -78,17 +78,17 @@ class UnknownAgentFault(SeamgateFault):
 
 
 class BusyFault(SeamgateFault):
-    """All instances were at work for as long as a call may wait, or too many sessions are open (`busy`). The same call
-    can succeed later."""
+    """No instance became free within the time that a call may wait, or too many sessions are open (`busy`). The same
+    call can succeed later."""
 
 
 class LimitFault(SeamgateFault):
-    """A call passed a limit (`out_of_fuel`, `out_of_memory`, `stack_overflow`, `timeout`, `input_too_large`). The same
-    call passes it again, except for `TimeoutFault`."""
+    """A call exceeded a limit (`out_of_fuel`, `out_of_memory`, `stack_overflow`, `timeout`, `input_too_large`). The
+    same call would exceed it again, except for `TimeoutFault`."""
 
     @property
     def limit(self) -> int | None:
-        """The limit, in units of fuel, bytes or milliseconds. `None` if the fault does not say it."""
+        """The limit, in units of fuel, bytes or milliseconds. `None` if it is unknown."""
         found: int | None = self.detail.get("limit")
         return found
 
@@ -102,7 +102,7 @@ class InputTooLargeFault(LimitFault):
 
     @property
     def size(self) -> int | None:
-        """The bytes of the output. `None` if the fault does not say it."""
+        """The size of the output in bytes. `None` if it is unknown."""
         found: int | None = self.detail.get("bytes")
         return found
 
@@ -110,7 +110,7 @@ class InputTooLargeFault(LimitFault):
 # The most agents that a message names.
 _MOST_NAMED = 8
 
-# Other codes have no class of their own: `sealed` and `trap`.
+# The codes `sealed` and `trap` have no subclass.
 _KINDS: dict[str, type[SeamgateFault]] = {
     "bad_request": InvalidDocumentFault,
     "bad_contract": InvalidDocumentFault,
@@ -130,13 +130,13 @@ class FileError(SeamgateError):
 
 
 class JournalError(SeamgateError):
-    """The journal of a run cannot be read, or not be written. Nothing that it had is lost.
+    """The journal of a run cannot be read or written. No recorded line is lost.
 
     Attributes:
-        kind: `conflict`: another writer was there, so open the run again. `busy`: another process holds its lock.
-            `exists`: it has a run already. `empty`: it has none. `newer`: a later seamgate wrote it. `other`: its run
-            is of another profile, or of another component that decides a step differently. `damaged`: a line or an
-            artifact is not as it was written. `failed`: the system does not let it be read or written.
+        kind: `conflict`: another writer has added lines, so open the run again. `busy`: another process holds its lock.
+            `exists`: it already has a run. `empty`: it has no run. `newer`: a later version of seamgate wrote it.
+            `other`: its run belongs to another profile, or to another component that decides a step differently.
+            `damaged`: a line or an artifact was changed. `failed`: the system refused to read or write it.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -149,8 +149,8 @@ class JournalError(SeamgateError):
 
 
 class BackendError(SeamgateError):
-    """What was asked for only the native backend has, and this platform has no native wheel."""
+    """The function requires the native backend, but this platform has no native wheel."""
 
 
 class LoadError(SeamgateError):
-    """A gate cannot be made: the component is none, or not a validator, or does not answer."""
+    """A gate cannot be created: the component is invalid, is not a validator, or does not answer."""

@@ -1,4 +1,4 @@
-"""What the producer is told where a model's own validators reject what the schema accepts: in the words of the gate."""
+"""Writes feedback in the gate's words if a type's own validators reject a document that the schema accepts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ._types import Violation
 
-# As the gate's own: so many bytes in all, of a place, of a message, and of what was received.
+# The limits of the gate's own feedback, in bytes: in all, for a path, for a message, and for the received value.
 _MOST = 2048
 _MOST_PLACE = 160
 _MOST_MESSAGE = 300
@@ -23,7 +23,7 @@ _MORE = len("- and 9999 more.\n")
 
 
 def feedback(violations: Iterable[Violation]) -> str:
-    """What was wrong and where, the producer's own text quoted as data: at most 2,048 bytes."""
+    """Returns what was wrong and where, in at most 2,048 bytes. The producer's own text is quoted as data."""
     return rejected({name: getattr(violation, name) for name in _TOLD} for violation in violations)
 
 
@@ -40,7 +40,7 @@ def rejected(violations: Iterable[Mapping[str, Any]]) -> str:
 def of_items(items: list[dict[str, Any]], path: str, key: str | None) -> str:
     """Asks for the quarantined items alone, and says what is wrong with each."""
     most = len(_wanting(len(items), path, key).encode())
-    # The first line of each item before the second of any other.
+    # The first line of every item comes before the second line of any.
     firsts = ["".join(map(_line, item["violations"][:1])) or _bare(item) for item in items]
     told, left_out = _fitting(firsts, _MOST - len(_ITEMS) - most - _MORE)
     rest = [_line(violation) for item in items[: len(told)] for violation in item["violations"][1:]]
@@ -60,7 +60,7 @@ def _wanting(count: int, path: str, key: str | None) -> str:
 
 
 def _fitting(lines: list[str], room: int) -> tuple[list[str], int]:
-    """Returns the first lines that fit, and the number of the others."""
+    """Returns the first lines that fit, and the number of lines left out."""
     for at, line in enumerate(lines):
         room -= len(line.encode())
         if room < 0:
@@ -89,7 +89,7 @@ def _quoted(text: str, most: int) -> str:
 
 
 def _visible(text: str) -> str:
-    """A text in one line. What cannot be seen is escaped."""
+    """Returns a text in one line, with invisible characters escaped."""
     return "".join(each if each.isprintable() else _escaped(each) for each in text)
 
 
@@ -99,7 +99,7 @@ def _escaped(character: str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """A text in at most so many bytes; the cut is shown."""
+    """Truncates a text to at most this many bytes, and marks the truncation."""
     if len(text.encode()) <= most:
         return text
     return text.encode()[: most - len("…".encode())].decode(errors="ignore") + "…"

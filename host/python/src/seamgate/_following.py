@@ -1,4 +1,4 @@
-"""An output that is still coming, for a backend without sessions: the state between two pieces is a text."""
+"""Follows streamed outputs on a backend without sessions. The state between two chunks is a text."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Following:
         self._engine, self._agent = engine, agent
         self._lists, self._evidence = lists, evidence
         self._warm = engine.warm()
-        # Says now, and not at the end, where a list or the evidence is missing.
+        # Reports a missing list or missing evidence now, not at the end.
         self._warm.validate(agent, "", None, lists, evidence)
-        # A piece may end within a character.
+        # A chunk may end within a character.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._state: str | None = None
         self._bytes = 0
 
     def push(self, chunk: bytes) -> str:
-        """Adds the next bytes. Returns what is known, as JSON text."""
+        """Adds the next bytes. Returns the progress as JSON text."""
         self._bytes = self._engine.small_enough(self._bytes + len(chunk))
         text = self._decoder.decode(chunk)
         request = _json.text({"op": "push", "agent": self._agent, "chunk": text, "state": self._state})

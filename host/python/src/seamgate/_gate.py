@@ -1,4 +1,4 @@
-"""The gate: contracts and outputs in, verdicts out, each from a fresh sandbox."""
+"""The gate: takes contracts and outputs, and returns verdicts, each from a fresh sandbox."""
 
 from __future__ import annotations
 
@@ -39,26 +39,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"]
 
-# `Gate.validate_each` reads no more outputs ahead once they have so many bytes together.
+# The most bytes of outputs that `Gate.validate_each` reads ahead.
 _BATCH_BYTES = 4 * 1024 * 1024
 
 
 class Gate:
-    """Judges outputs, each in a fresh instance of a component. Use one from as many threads as you like.
+    """Judges outputs, each in a fresh instance of a component. Any number of threads may share a gate.
 
-    To make one takes two seconds where its component is compiled for the first time, some milliseconds from then on.
+    Creating a gate takes two seconds if its component must be compiled, and a few milliseconds if the machine code is
+    cached.
 
     Args:
-        component: What runs in the sandbox: the bytes or the path of a component, as `seamgate bake` makes them.
-            Default: the built-in one.
-        limits: What one call may use.
-        cache: Whether the machine code that is made of the component is kept in the user's cache folder, private to
-            them, and loaded from there. Not on Windows.
-        on_verdict: Called with each verdict on an output, or with the fault in place of one, in the thread that asked
-            for it. What it raises is raised to the caller.
+        component: The component to run in the sandbox, as bytes or a path, for example one that `seamgate bake` made.
+            Default: the built-in component.
+        limits: The limits of one call.
+        cache: If True, the component's machine code is cached in the user's cache folder, in files that only the user
+            can access. Ignored on Windows.
+        on_verdict: Called with each verdict, or with the fault that replaces it, in the thread that asked for the
+            verdict. An exception that it raises propagates to the caller.
 
     Raises:
-        LoadError: The component is none, too large, imports anything, is not a validator, or does not start.
+        LoadError: The component is invalid, too large, imports anything, is not a validator, or does not start.
     """
 
     def __init__(
@@ -73,9 +74,9 @@ class Gate:
             raise _arguments.wrong("cache", "True or False", cache)
         self._engine = _backend.engine(_component(component), _arguments.limits(limits), cache)
         self._on_verdict = None if on_verdict is None else _arguments.called("on_verdict", on_verdict)
-        # The method that is called most: bound once.
+        # The method that is called most often is bound once.
         self._judge = self._engine.once().validate
-        # Contracts that read documents which have not come whole.
+        # A gate with the contracts that read incomplete documents.
         self._views: Gate | None = None
 
     def __repr__(self) -> str:
@@ -86,20 +87,21 @@ class Gate:
 
     @property
     def limits(self) -> Limits:
-        """What one call may use."""
+        """The limits of one call."""
         return self._engine.limits
 
     def register(self, contract: Contract) -> ContractInfo:
-        """Check a contract and keep it: outputs of its agent are judged by it from now on.
+        """Check a contract and register it: from now on, outputs of its agent are judged by it.
 
         Args:
-            contract: Its JSON text, the same as a dict, or a `pathlib.Path`.
+            contract: The contract as JSON text, as a dict, or as the `pathlib.Path` of its file.
 
         Raises:
-            SeamgateFault: `bad_contract`, also where the agent has another contract already; `sealed` where the
-                component takes none; or a limit was passed.
+            SeamgateFault: `bad_contract` if the contract is invalid or the agent already has another one; `sealed` if
+                the component accepts no contracts; or a limit was exceeded.
             FileError: A file cannot be read.
-            TypeError: It holds something that is not JSON, as a Pydantic model: the message says what to pass.
+            TypeError: It holds a value that is not JSON, such as a Pydantic model. The message says what to pass
+                instead.
         """
         text, model = _contract_given(contract)
         info = self._engine.compile(text)
@@ -108,24 +110,24 @@ class Gate:
             message = f'the agent "{info.agent}" already has another contract: {held.info.contract}'
             raise SeamgateFault("bad_contract", message)
         if model is not None:
-            # The last one that was given for this schema.
+            # The last type that was given for this schema.
             self._engine.contracts[info.agent] = Registered(text, info, model)
         return info
 
     def has(self, agent: str) -> bool:
-        """Whether a contract applies to an agent's outputs, registered here or baked into the component."""
+        """Returns whether the agent has a contract, either registered here or baked into the component."""
         _arguments.agent(agent)
         return agent in self._engine.contracts or agent in self._engine.baked
 
     def names(self) -> list[str]:
-        """The agents that have a contract, in ascending order."""
+        """Returns the agents that have a contract, in ascending order."""
         return self._engine.names()
 
     def contract(self, agent: str) -> ContractInfo:
-        """Which contract applies to an agent's outputs.
+        """Returns the contract that applies to an agent's outputs.
 
         Raises:
-            SeamgateFault: `unknown_agent`; or a limit was passed.
+            SeamgateFault: `unknown_agent`; or a limit was exceeded.
         """
         registered = self._engine.contracts.get(_arguments.agent(agent))
         if registered is not None:
@@ -133,20 +135,20 @@ class Gate:
         return _record(ContractInfo, self._engine.result("contract", agent))
 
     def describe(self, agent: str) -> str:
-        """Text for an agent's prompt: what its output must be.
+        """Returns text for an agent's prompt that says what its output must be.
 
         Raises:
-            SeamgateFault: `unknown_agent`; or a limit was passed.
+            SeamgateFault: `unknown_agent`; or a limit was exceeded.
         """
         return str(self._engine.result("describe", _arguments.agent(agent)))
 
     def lint(self, contract: Contract) -> tuple[LintWarning, ...]:
-        """What is likely a mistake in a contract, which need not be registered.
+        """Returns warnings about likely mistakes in a contract. The contract need not be registered.
 
         Raises:
-            SeamgateFault: `bad_contract`; or a limit was passed.
+            SeamgateFault: `bad_contract`; or a limit was exceeded.
             FileError: A file cannot be read.
-            TypeError: It holds something that is not JSON.
+            TypeError: It holds a value that is not JSON.
         """
         return self._engine.lint(_contract_text(contract))
 
@@ -161,24 +163,25 @@ class Gate:
     ) -> Verdict:
         """Judge one output in a fresh instance.
 
-        It uses the JSON Schema of a type, and does not run the type's own validators: they are no part of the sandbox.
-        `ResultParser.parse`, `parse_with_schema`, `ask` and `ask_stream` run them.
+        If the contract's schema is a type, only its JSON Schema is used. The type's own validators do not run, because
+        they are not part of the sandbox. `ResultParser.parse`, `parse_with_schema`, `ask` and `ask_stream` run them.
 
         Args:
-            contract: The name of an agent whose contract is registered; or a contract, which need not be: JSON text
+            contract: The name of an agent whose contract is registered; or a contract, registered or not, as JSON text
                 that begins with `{`, a dict, or a `pathlib.Path`.
-            output: What the agent produced. Where it is not well-formed (bytes that are not UTF-8, half a surrogate
-                pair in a str), it is rejected with the place.
+            output: The agent's output. If it is not well-formed (bytes that are not UTF-8, or half a surrogate pair in
+                a str), it is rejected, and the report names the position.
             finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter`, `tool_call`, `unknown`, or
                 its API's own word for one of these (`end_turn`, `MAX_TOKENS` …).
-            lists: Lists that the contract's `allow` names: all but those of optional rules.
-            evidence: What the agent saw. Where the contract has `evidence`, none is a fault, and `[]` is not.
+            lists: The lists that the contract's `allow` names. Only those of optional rules may be missing.
+            evidence: The results that the agent saw. If the contract has `evidence`, leaving this out is a fault;
+                passing `[]` is not.
 
         Raises:
-            SeamgateFault: There is no verdict: for one, a list is missing (`bad_request`). A rejected output is none:
-                it is a report.
+            SeamgateFault: No verdict is possible, for example because a list is missing (`bad_request`). A rejected
+                output does not raise: its verdict is a report.
             FileError: A file cannot be read.
-            TypeError: A contract holds something that is not JSON, as a Pydantic model.
+            TypeError: A contract holds a value that is not JSON, such as a Pydantic model.
         """
         if self._on_verdict is not None or _watch.is_watched():
             return self._watched(self._judge, contract, output, finish, lists, evidence)
@@ -195,14 +198,14 @@ class Gate:
         return verdict
 
     def validate_all(self, requests: Iterable[Request], *, threads: int | None = None) -> list[Verdict | SeamgateFault]:
-        """Judge many outputs, each in a fresh instance, several at once.
+        """Judge many outputs in parallel, each in a fresh instance.
 
         Args:
             requests: The outputs.
-            threads: How many at once. Default: as many as there are processors.
+            threads: The number of threads. Default: the number of processors.
 
         Returns:
-            For each request, in their order, its verdict, or the fault in place of one.
+            For each request, in order, its verdict, or the fault if there is no verdict.
         """
         made = self._engine.validate_all(
             _arguments.listed("requests", Request, requests, "`Request`"), _arguments.count("threads", threads)
@@ -215,16 +218,16 @@ class Gate:
     def validate_each(
         self, requests: Iterable[Request], *, threads: int | None = None, ahead: int = 256
     ) -> Iterator[Verdict | SeamgateFault]:
-        """Judge any number of outputs, each in a fresh instance, several at once, without holding all of them.
+        """Judge any number of outputs in parallel, each in a fresh instance, without holding all of them in memory.
 
         Args:
-            requests: The outputs, also of a generator that never ends.
-            threads: How many at once. Default: as many as there are processors.
-            ahead: The most requests that are read before their verdicts are yielded. Fewer are read where their outputs
-                have more than 4 MiB together.
+            requests: The outputs. An endless generator is allowed.
+            threads: The number of threads. Default: the number of processors.
+            ahead: The most requests that are read before their verdicts are yielded. Fewer are read if their outputs
+                together exceed 4 MiB.
 
         Yields:
-            For each request, in their order, its verdict, or the fault in place of one.
+            For each request, in order, its verdict, or the fault if there is no verdict.
         """
         most, threads = _arguments.count("ahead", ahead), _arguments.count("threads", threads)
         return self._each(_arguments.iterator("requests", requests, "`Request`"), threads, most or 1)
@@ -250,17 +253,17 @@ class Gate:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
     ) -> Verdict:
-        """Put the reports of several attempts together, in their order, and judge the result as a whole.
+        """Merge the reports of several attempts, in order, and judge the result as a whole.
 
         Args:
-            reports: Of one agent, whose contract is registered. Where the feedback asked for some items alone, the
-                items that the producer sent then take their places.
+            reports: The reports, all of one agent whose contract is registered. If the feedback asked only for some
+                items again, the new items replace the old ones.
             lists: As for `validate`.
             evidence: As for `validate`.
 
         Raises:
-            SeamgateFault: `bad_request` where there is no report, one is of another contract, or a list or the evidence
-                is missing; or a limit was passed.
+            SeamgateFault: `bad_request` if there is no report, a report belongs to another contract, or a list or the
+                evidence is missing; or a limit was exceeded.
         """
         given: list[Report | Verdict] = _arguments.listed("reports", (Report, Verdict), reports, "`Report`")
         if not given:
@@ -269,10 +272,10 @@ class Gate:
         return self._engine.merge(made, lists, evidence)
 
     def session(self, agent: str, *, lists: Lists | None = None, evidence: Evidence | None = None) -> Session:
-        """Begin an output that is still coming.
+        """Begin a session, which follows an output while it is streamed.
 
-        A session holds an instance, about 0.35 MB. A process can have 4,096 sessions and instances open; one more is
-        the fault `busy` at once. No verdict waits for a session.
+        A session holds an instance, about 0.35 MB. A process can have 4,096 sessions and instances open. Opening one
+        more raises the fault `busy` at once. Sessions never delay other verdicts.
 
         Args:
             agent: The name of an agent whose contract is registered.
@@ -280,7 +283,7 @@ class Gate:
             evidence: As for `validate`.
 
         Raises:
-            SeamgateFault: `unknown_agent`, `bad_request`, `busy`; or a limit was passed.
+            SeamgateFault: `unknown_agent`, `bad_request`, `busy`; or a limit was exceeded.
         """
         from ._session import Session
 
@@ -309,21 +312,24 @@ class Gate:
         allow_partial: bool = False,
         journal: RunJournal | str | os.PathLike[str] | None = None,
     ) -> Outcome:
-        """Ask a producer until its output is accepted, or there is a reason to stop. Only the native backend does that.
+        """Ask a producer until its output is accepted, or there is a reason to stop. Requires the native backend.
 
         Args:
-            agent: The name of an agent whose contract is registered: its `retry.limit` says how often to ask again.
-            produce: Asks the producer. It gets the feedback on the last output, None at first, and returns the next
-                output as text, bytes or `Produced`. What it raises ends the run, and is raised here.
+            agent: The name of an agent whose contract is registered. The contract's `retry.limit` says how often to ask
+                again.
+            produce: A function that asks the producer. It receives the feedback on the last output (None at first) and
+                returns the next output as text, bytes or `Produced`. An exception that it raises ends the run and
+                propagates to the caller.
             lists: As for `validate`.
             evidence: As for `validate`.
             allow_partial: Whether the run may end with a partial verdict.
-            journal: A file that gets a line for each attempt and each decision (`schemas/journal.schema.json`); or a
-                `RunJournal`, which can go on with the last run of its file.
+            journal: The path of a file, to which a line is appended for each attempt and each decision
+                (`schemas/journal.schema.json`); or a `RunJournal`, which can resume the last run of its file.
 
         Raises:
-            SeamgateFault: There is no verdict. Where a list is missing or the agent is unknown, before the first call.
-            JournalError: The journal cannot be read or written, or its last run is not this one.
+            SeamgateFault: No verdict is possible. If a list is missing or the agent is unknown, this is raised before
+                the producer is first called.
+            JournalError: The journal cannot be read or written, or its last run is a different one.
             BackendError: This platform has no native backend.
         """
         engine = self._native("the harness step")
@@ -344,7 +350,7 @@ class Gate:
         allow_partial: bool = False,
         journal: RunJournal | str | os.PathLike[str] | None = None,
     ) -> Outcome:
-        """The same as `run` for a producer that is awaited. Other tasks go on while an output is judged.
+        """The same as `run`, for an asynchronous producer. Other tasks continue while an output is judged.
 
         Args and errors are those of `run`.
         """
@@ -358,10 +364,10 @@ class Gate:
     def start(
         self, journal: Journal | str | os.PathLike[str], agent: str, started: str | StartedEvent | Mapping[str, Any]
     ) -> tuple[Run, tuple[Action, ...]]:
-        """Start a run of the kernel. Only the native backend does that.
+        """Start a run of the kernel. Requires the native backend.
 
         Args:
-            journal: A folder that is not there yet, or an object that keeps the lines.
+            journal: The path of a folder that does not exist yet, or an object that stores the lines.
             agent: The name of an agent whose profile is registered.
             started: An event of the type `started` (`schemas/event.schema.json`).
 
@@ -370,7 +376,7 @@ class Gate:
 
         Raises:
             SeamgateFault: The agent has no profile, or the event is invalid.
-            JournalError: The journal has a run, or cannot be written.
+            JournalError: The journal already has a run, or cannot be written.
             BackendError: This platform has no native backend.
         """
         engine = self._native("a run")
@@ -379,18 +385,18 @@ class Gate:
         return _runs.start(engine, journal, agent, started)
 
     def open(self, journal: Journal | str | os.PathLike[str]) -> Run:
-        """Go on with a run of the kernel, from its journal. Then send `resumed`.
+        """Resume a run of the kernel from its journal. Then send `resumed`.
 
-        If the gate has another component than the run, all events are replayed, and the run goes on if each step comes
-        out the same. The next step writes the change into the journal.
+        If the gate's component differs from the run's, all events are replayed, and the run resumes only if every step
+        has the same result. The next step records the change of component in the journal.
 
         Args:
             journal: As for `start`.
 
         Raises:
             SeamgateFault: The agent has no profile here.
-            JournalError: It has no run, is damaged, has a run of another profile, or the gate has another component
-                that decides a step differently.
+            JournalError: The journal has no run, is damaged, or belongs to another profile; or the gate's component
+                differs from the run's and decides a step differently.
             BackendError: This platform has no native backend.
         """
         engine = self._native("a run")
@@ -399,17 +405,18 @@ class Gate:
         return _runs.go_on(engine, journal)
 
     def restore(self, journal: Journal | str | os.PathLike[str], snapshot: str) -> Run:
-        """Go on with a run of the kernel from its snapshot, without reading its journal.
+        """Resume a run of the kernel from its snapshot, without reading its journal.
 
-        This is for an engine that keeps both in one transaction. No line is compared with the snapshot, as `open` does.
+        This is for an engine that stores both in one transaction. Unlike `open`, this compares no line with the
+        snapshot.
 
         Args:
-            journal: As for `start`. Its `get` and `lines` are called only where a step needs a text again.
+            journal: As for `start`. Its `get` and `lines` are called only if a step needs a stored text.
             snapshot: `Run.snapshot` after the last line that the journal has.
 
         Raises:
             SeamgateFault: The agent has no profile here.
-            JournalError: It is no snapshot, or the gate has another profile or component.
+            JournalError: The snapshot is invalid, or belongs to another profile or component than the gate's.
             BackendError: This platform has no native backend.
         """
         engine = self._native("a run")
@@ -427,13 +434,14 @@ class Gate:
         """Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
 
         Args:
-            request_json: The request, which counts as the output does for its size.
+            request_json: The request. The limit on the size of outputs applies to it.
 
         Returns:
-            The answer, and what it took.
+            The answer and its resource usage.
 
         Raises:
-            SeamgateFault: A limit was passed; or `bad_request` where the text is not Unicode. Other faults are answers.
+            SeamgateFault: A limit was exceeded; or `bad_request` if the text is not well-formed Unicode. Other faults
+                are returned as answers.
         """
         if not isinstance(request_json, str):
             raise _arguments.wrong("request_json", "JSON text", request_json)
@@ -449,15 +457,15 @@ class Gate:
         return Answer(str(json), usage)
 
     def register_profile(self, profile: Profile) -> ProfileInfo:
-        """Check a profile and keep it: from now on it decides what its agent may do.
+        """Check a profile and register it: from now on it decides what its agent may do.
 
         Args:
-            profile: Its JSON text, the same as a dict, or a `pathlib.Path`: its files and its lock file are put in, as
-                `read_profile` does.
+            profile: The profile as JSON text, as a dict, or as the `pathlib.Path` of its file. From a path, the files
+                and the lock file that it names are embedded, as `read_profile` does.
 
         Raises:
-            SeamgateFault: `bad_profile`, also where the agent has another profile already, or where the profile
-                contradicts its examples; `sealed` where the component takes none; or a limit was passed.
+            SeamgateFault: `bad_profile` if the profile is invalid or contradicts its examples, or if the agent already
+                has another profile; `sealed` if the component accepts no profiles; or a limit was exceeded.
             FileError: A file cannot be read.
         """
         text = _profile_text(profile)
@@ -469,39 +477,39 @@ class Gate:
         return info
 
     def profiles(self) -> tuple[ProfileInfo, ...]:
-        """The profiles that were registered here, by ascending agent."""
+        """Returns the profiles that are registered here, sorted by agent."""
         profiles = self._engine.profiles
         return tuple(profiles[agent].info for agent in sorted(profiles))
 
     def describe_profile(self, agent: str) -> str:
-        """Text for an agent's prompt: what it may do.
+        """Returns text for an agent's prompt that says what the agent may do.
 
         Raises:
-            SeamgateFault: `unknown_agent`; or a limit was passed.
+            SeamgateFault: `unknown_agent`; or a limit was exceeded.
         """
         return self._engine.describe_profile(_arguments.agent(agent))
 
     def lint_profile(self, profile: Profile) -> tuple[LintWarning, ...]:
-        """What is likely a mistake in a profile, which need not be registered.
+        """Returns warnings about likely mistakes in a profile. The profile need not be registered.
 
         Raises:
-            SeamgateFault: `bad_profile`; or a limit was passed.
+            SeamgateFault: `bad_profile`; or a limit was exceeded.
             FileError: A file cannot be read.
         """
         return self._engine.lint_profile(_profile_text(profile))
 
     def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
-        """Say which tools the model may see, in a fresh instance.
+        """Decide which tools the model may see, in a fresh instance.
 
         Args:
             agent: The name of an agent whose profile is registered.
-            facts: What it depends on, as a dict or as JSON text.
-            listed: What servers list now, as a lock file has it (`schemas/lock.schema.json`): a tool that is not there,
-                or whose definition changed, is hidden. Default: the profile's own definitions are looked at.
+            facts: The facts of the run, as a dict or as JSON text.
+            listed: The tools that the servers list now, in the form of a lock file (`schemas/lock.schema.json`). A tool
+                that is missing, or whose definition changed, is hidden. Default: the profile's own definitions.
 
         Raises:
-            SeamgateFault: `unknown_agent`; `bad_request` where a document is invalid, or the facts lack the mode; or a
-                limit was passed.
+            SeamgateFault: `unknown_agent`; `bad_request` if a document is invalid or the facts lack the mode; or a
+                limit was exceeded.
         """
         return Instance(self, self._engine.once()).surface(agent, facts, listed)
 
@@ -510,47 +518,50 @@ class Gate:
 
         Args:
             agent: The name of an agent whose profile is registered.
-            facts: What the decision depends on, as a dict or as JSON text. `loop` keeps them.
-            call: What the model asked for, as a dict or as JSON text.
+            facts: The facts of the run, as a dict or as JSON text. `loop` keeps them for you.
+            call: The call that the model asked for, as a dict or as JSON text.
 
         Raises:
-            SeamgateFault: `unknown_agent`; `bad_request` where facts or call are invalid, or the facts lack the mode,
-                or a list that a scope names; or a limit was passed. A denied call is none: it is a decision.
+            SeamgateFault: `unknown_agent`; `bad_request` if the facts or the call are invalid, or the facts lack the
+                mode or a list that a scope names; or a limit was exceeded. A denied call does not raise: it is a
+                decision.
         """
         return Instance(self, self._engine.once()).permit(agent, facts, call)
 
     def observe(self, agent: str, facts: str | Facts, call: str | Call, result: str | ToolResult) -> Observation:
-        """Make an observation of what a tool returned, in a fresh instance: what the model may read of it.
+        """Turn a tool's result into an observation, which holds what the model may read, in a fresh instance.
 
         Args:
             agent: The name of an agent whose profile is registered.
-            facts: As for `permit`; with a `nonce`.
+            facts: As for `permit`, with a `nonce`.
             call: The call that was made, as a dict or as JSON text.
-            result: What the tool returned, as a dict or as JSON text.
+            result: The tool's result, as a dict or as JSON text.
 
         Raises:
-            SeamgateFault: `unknown_agent`; `bad_request` where a document is invalid, the profile has no such tool, or
-                the facts have no nonce; or a limit was passed. An invalid result is none: it is an observation.
+            SeamgateFault: `unknown_agent`; `bad_request` if a document is invalid, the profile has no such tool, or
+                the facts have no nonce; or a limit was exceeded. An invalid result does not raise: it is an
+                observation.
         """
         return Instance(self, self._engine.once()).observe(agent, facts, call, result)
 
     def advance(self, agent: str, state: str | None, event: str | Mapping[str, Any]) -> Step:
-        """Apply one event to a run, in a fresh instance. Every decision is made here; the host causes the effects.
+        """Apply one event to a run, in a fresh instance. The kernel makes every decision; the host performs the
+        actions.
 
         Args:
             agent: The name of an agent whose profile is registered.
-            state: `Step.state` of the step before, unchanged. None for the first event, which is `started`.
-            event: What happened (`schemas/event.schema.json`), as a dict or as JSON text.
+            state: `Step.state` of the previous step, unchanged. None for the first event, which is `started`.
+            event: The event (`schemas/event.schema.json`), as a dict or as JSON text.
 
         Raises:
-            SeamgateFault: `unknown_agent`; `bad_request` where the event is invalid, or the state belongs to another
-                profile or version; or a limit was passed. The state stays as it was. An event that does not fit the
-                run is none of these: the step says why it was ignored.
+            SeamgateFault: `unknown_agent`; `bad_request` if the event is invalid, or the state belongs to another
+                profile or version; or a limit was exceeded. The state is unchanged. An event that does not fit the
+                run does not raise: the step says why it was ignored.
         """
         return Instance(self, self._engine.once()).advance(agent, state, event)
 
     def project(self, agent: str, line: str | Mapping[str, Any], audience: Audience) -> dict[str, Any] | None:
-        """What one audience sees of a line of a journal. None where the profile shows nothing.
+        """Returns what one audience sees of a line of a journal, or None if the profile shows it nothing.
 
         Args:
             agent: The name of an agent whose profile is registered.
@@ -558,33 +569,34 @@ class Gate:
             audience: `model`, `ui`, `user`, `audit` or `eval`.
 
         Raises:
-            SeamgateFault: `unknown_agent`; `bad_request` where the line is not JSON; or a limit was passed.
+            SeamgateFault: `unknown_agent`; `bad_request` if the line is not JSON; or a limit was exceeded.
         """
         return Instance(self, self._engine.once()).project(agent, line, audience)
 
     def loop(self, agent: str, *, clock: Callable[[], float] = time.time, **facts: Unpack[Facts]) -> Loop:
-        """Decide about the calls of one run, whose facts are kept here: no decision can miss what one before it
-        changed.
+        """Returns a `Loop`, which decides about the calls of one run and keeps its facts, so that each decision takes
+        the previous ones into account.
 
         Args:
             agent: The name of an agent whose profile is registered.
-            clock: The time in seconds since 1970.
-            facts: What is known of the run at its beginning: `run` and `principal` at least. Where there is no `nonce`,
-                a random one is made. `loop.facts` of an earlier loop go on with it.
+            clock: A function that returns the time in seconds since 1970.
+            facts: The facts at the start of the run: at least `run` and `principal`. If there is no `nonce`, a random
+                one is generated. To resume an earlier loop, pass its `loop.facts`.
         """
         from ._loop import Loop
 
         return Loop(self, _arguments.agent(agent), facts, _arguments.called("clock", clock))
 
     def instance(self) -> Instance:
-        """An instance to use more than once, for callers who trust their producers alike: what one output did to it,
-        the next one finds. The reports are the same. One thread at a time may use it."""
+        """Returns an instance that can be used more than once. It is for callers who trust all their producers equally,
+        because one output can affect the state that the next one finds. The reports are the same. Only one thread at a
+        time may use it."""
         return Instance(self, self._engine.warm())
 
     def _needed_for(self, request: str) -> tuple[list[str], list[str]]:
-        """The agents whose contracts, and those whose profiles, an instance needs to answer a request. A verdict needs
-        the contract of the agent that it names, and a decision the profile; anything else may need all. The component
-        reads the request itself, and says what is wrong."""
+        """Returns the agents whose contracts, and the agents whose profiles, an instance needs to answer a request. A
+        verdict needs the contract of the agent that the request names, and a decision needs the profile. Any other
+        request may need all of them. The component itself reads the request, and reports what is wrong with it."""
         contracts, profiles = self._engine.contracts, self._engine.profiles
         if not (contracts or profiles):
             return [], []
@@ -604,7 +616,7 @@ class Gate:
 
 
 def gate_of(given: Any) -> Gate:
-    """Returns a gate, or the gate of a registry."""
+    """Returns the given gate, or the gate of the given registry."""
     held = getattr(given, "gate", given)
     if isinstance(held, Gate):
         return held
@@ -612,10 +624,10 @@ def gate_of(given: Any) -> Gate:
 
 
 def _component(given: bytes | str | os.PathLike[str] | None) -> bytes | None:
-    """Returns the bytes of a component, which may be in a file.
+    """Returns the bytes of a component, reading them from a file if a path is given.
 
     Raises:
-        LoadError: It cannot be read.
+        LoadError: The file cannot be read.
     """
     if given is None or isinstance(given, bytes):
         return given
@@ -629,8 +641,8 @@ def _component(given: bytes | str | os.PathLike[str] | None) -> bytes | None:
 
 
 class Instance:
-    """An instance that is used more than once; see `Gate.instance`. After a fault that stopped it, the next call begins
-    with a fresh one."""
+    """An instance that can be used more than once; see `Gate.instance`. After a fault stops it, the next call starts a
+    fresh one."""
 
     def __init__(self, gate: Gate, warm: Warm) -> None:
         self._gate = gate
@@ -650,7 +662,7 @@ class Instance:
         self.close()
 
     def close(self) -> None:
-        """Frees what the instance holds at once. A later call begins with a fresh one."""
+        """Frees the instance's memory at once. A later call starts a fresh instance."""
         self._warm.close()
 
     def validate(
@@ -662,7 +674,7 @@ class Instance:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
     ) -> Verdict:
-        """Judge one output. A registered contract is compiled once.
+        """Judge one output. A registered contract is compiled only once.
 
         Args and errors are those of `Gate.validate`.
         """
@@ -671,7 +683,7 @@ class Instance:
         return self._judge(contract, output, finish, lists, evidence)
 
     def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
-        """Say which tools the model may see. A registered profile is compiled once.
+        """Decide which tools the model may see. A registered profile is compiled only once.
 
         Args and errors are those of `Gate.surface`.
         """
@@ -680,14 +692,14 @@ class Instance:
         return self._made(Surface, "surface", agent, facts=facts, listed=listed)
 
     def permit(self, agent: str, facts: str | Facts, call: str | Call) -> Decision:
-        """Decide whether a call may run. A registered profile is compiled once.
+        """Decide whether a call may run. A registered profile is compiled only once.
 
         Args and errors are those of `Gate.permit`.
         """
         return _decision(self._decided("permit", agent, facts=facts, call=call))
 
     def observe(self, agent: str, facts: str | Facts, call: str | Call, result: str | ToolResult) -> Observation:
-        """Make an observation of what a tool returned. A registered profile is compiled once.
+        """Turn a tool's result into an observation. A registered profile is compiled only once.
 
         Args and errors are those of `Gate.observe`.
         """
@@ -696,7 +708,7 @@ class Instance:
         return self._made(Observation, "observe", agent, facts=facts, call=call, result=result)
 
     def advance(self, agent: str, state: str | None, event: str | Mapping[str, Any]) -> Step:
-        """Apply one event to a run. A registered profile is compiled once.
+        """Apply one event to a run. A registered profile is compiled only once.
 
         Args and errors are those of `Gate.advance`.
         """
@@ -721,7 +733,7 @@ class Instance:
         )
 
     def project(self, agent: str, line: str | Mapping[str, Any], audience: Audience) -> dict[str, Any] | None:
-        """What one audience sees of a line of a journal. A registered profile is compiled once.
+        """Returns what one audience sees of a line of a journal. A registered profile is compiled only once.
 
         Args and errors are those of `Gate.project`.
         """

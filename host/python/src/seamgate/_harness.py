@@ -1,4 +1,4 @@
-"""The harness step: ask a producer, judge its output, send back what is wrong, ask again up to a limit."""
+"""The retry loop: asks a producer, judges its output, sends feedback, and asks again up to a limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Produced:
-    """The output of a producer, and why the producer stopped."""
+    """The output of a producer, and the reason why the producer stopped."""
 
     output: Output
     finish: Finish | str | None = Finish.UNKNOWN
@@ -31,14 +31,15 @@ class Produced:
 
 @dataclass(frozen=True)
 class RunJournal:
-    """Where the attempts of a run are written down, as `seamgate run --journal` does (`schemas/journal.schema.json`).
+    """A file that records the attempts of a run, as `seamgate run --journal` does (`schemas/journal.schema.json`).
 
     Attributes:
         path: The file. A line is appended and synced for each attempt and each decision.
-        resume: Go on with the last run of the file, if it has one, without repeating its attempts.
-        keep_outputs: Keep each output in a file beside the journal.
-        producer: What the producer is, say the name of the model: a run is resumed with the same alone.
-        prompt: What the producer is asked: only its digest is kept, and a run is resumed with the same alone.
+        resume: If True, the last run of the file is resumed, if there is one, without repeating its attempts.
+        keep_outputs: If True, each output is kept in a file beside the journal.
+        producer: Identifies the producer, for example by the name of the model. A run resumes only with the same
+            producer.
+        prompt: The prompt. Only its digest is stored. A run resumes only with the same prompt.
     """
 
     path: str | os.PathLike[str]
@@ -54,10 +55,10 @@ class Outcome:
 
     Attributes:
         report: The verdict on all attempts together.
-        attempts: How many there were.
-        stop: Why there were no more: `accepted`; `partial`, which the caller allows; `refused`; `not_retryable`,
-            another attempt cannot help; `repeated`, two attempts had the same violations; `limit`, the contract's
-            `retry.limit`.
+        attempts: The number of attempts.
+        stop: Why the run ended: `accepted`; `partial`, which the caller allows; `refused`; `not_retryable`: another
+            attempt cannot help; `repeated`: two attempts had the same violations; `limit`: the contract's `retry.limit`
+            is reached.
     """
 
     report: Report
@@ -66,7 +67,7 @@ class Outcome:
 
     @property
     def success(self) -> bool:
-        """Whether the document may be used: it is accepted, or partial where the caller allows that."""
+        """True if the document may be used: it is accepted, or partial and the caller allows that."""
         return self.stop in ("accepted", "partial")
 
     @property
@@ -76,7 +77,7 @@ class Outcome:
 
     @property
     def data(self) -> Any:
-        """The validated document. None where it must not be used."""
+        """The validated document. None if it must not be used."""
         return self.report.output if self.success else None
 
     def __bool__(self) -> bool:
@@ -86,7 +87,7 @@ class Outcome:
         """Returns the validated document.
 
         Raises:
-            NotAcceptedError: It must not be used.
+            NotAcceptedError: The document must not be used.
         """
         if self.success:
             return self.report.output
@@ -94,10 +95,10 @@ class Outcome:
 
 
 Produce = Callable[[str | None], "Produced | str | bytes"]
-"""Asks the producer. It gets the feedback on the last output, and None at first."""
+"""A function that asks the producer. It receives the feedback on the last output, and None at first."""
 
 ProduceLater = Callable[[str | None], Awaitable["Produced | str | bytes"]]
-"""The same for producers that are awaited."""
+"""The same, for asynchronous producers."""
 
 
 class Attempts:
@@ -123,7 +124,8 @@ class Attempts:
         self._native: Any = _raising(engine.native.attempts, _agent(agent), given, seen, allow_partial, where)
 
     def next(self) -> tuple[str | None, str | None]:
-        """Why to stop, or nothing; and the feedback for the producer. What is decided is written down."""
+        """Returns the reason to stop, if any, and the feedback for the producer. Records the decision in the
+        journal."""
         stop: tuple[str | None, str | None] = _raising(self._native.next)
         return stop
 
@@ -138,15 +140,15 @@ class Attempts:
         return verdict
 
     def failed(self, error: BaseException) -> None:
-        """Write down that the producer raised something."""
+        """Record that the producer raised an exception."""
         _raising(self._native.failed, f"{type(error).__name__}: {error}".encode(errors="replace").decode())
 
     def report(self) -> Report:
-        """The verdict on all attempts together."""
+        """Returns the verdict on all attempts together."""
         return Report.from_json(self._native.report())
 
     def outcome(self, stop: Any) -> Outcome:
-        """How the run ended."""
+        """Returns how the run ended."""
         return Outcome(self.report(), self._native.count, stop)
 
 
@@ -165,7 +167,7 @@ def run(attempts: Attempts, produce: Produce) -> Outcome:
 
 
 async def run_async(attempts: Attempts, produce: ProduceLater) -> Outcome:
-    """The same, where other tasks go on while the producer works, and while its output is judged."""
+    """The same, but other tasks continue while the producer works and while its output is judged."""
     import asyncio
 
     while True:
@@ -181,7 +183,7 @@ async def run_async(attempts: Attempts, produce: ProduceLater) -> Outcome:
 
 
 def _raising(call: Any, *arguments: Any) -> Any:
-    """Call the native module. A journal that fails is told as users see it."""
+    """Call the native module, and convert its journal errors to `JournalError`."""
     from . import _native
 
     try:

@@ -1,4 +1,4 @@
-"""Results as notebooks show them. Everything that a producer wrote is escaped."""
+"""Renders results for notebooks. All text of a producer is escaped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escapes a text for a page, and truncates it."""
+    """Escapes a text for HTML, and truncates it."""
     cut = text if len(text) <= _MOST_TEXT else text[:_MOST_TEXT] + "…"
     seen = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in cut)
     return html.escape(seen)

@@ -1,4 +1,4 @@
-"""JSON text, where what was written counts and not only what it means."""
+"""Reads and writes JSON, preserving the source text of values."""
 
 from __future__ import annotations
 
@@ -18,30 +18,31 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-# `NaN` and `Infinity` are Python's, not JSON's.
+# Rejects `NaN` and `Infinity`, which Python accepts and JSON does not.
 _VALUES = json.JSONDecoder(parse_constant=_refuse)
-# Written in C, and what `decode` calls. Types do not have it.
+# The function in C that `decode` calls. The type stubs lack it.
 _scan: Any = _VALUES.scan_once  # type: ignore[attr-defined]
-# Where only the text is wanted, numbers are not made: Python refuses those of more than 4,300 digits.
+# If only the text is needed, numbers are not converted: Python rejects those with more than 4,300 digits.
 _TEXTS = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
 
 
 def text(value: object) -> str:
-    """A value as JSON text without optional white space.
+    """Returns a value as JSON text without optional white space.
 
-    What is no JSON (NaN, half a surrogate pair) is an error here, or escaped so that the component says what is wrong.
+    A value that JSON cannot represent is an error (NaN), or is escaped so that the component reports it (half a
+    surrogate pair).
     """
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def written(value: object) -> str:
-    """A value as JSON text without optional white space, in the fewest bytes. What is no text is escaped."""
+    """Returns a value as JSON text without optional white space, in the fewest bytes. Lone surrogates are escaped."""
     whole = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return whole if is_text(whole) else text(value)
 
 
 def is_text(value: str) -> bool:
-    """Whether a str is Unicode text: no half of a surrogate pair."""
+    """Returns whether a str is well-formed Unicode: it has no lone surrogates."""
     try:
         value.encode()
         return True
@@ -50,12 +51,12 @@ def is_text(value: str) -> bool:
 
 
 def quoted(value: str) -> str:
-    """A text that is well-formed Unicode as a JSON string, in the fewest bytes."""
+    """Returns well-formed Unicode text as a JSON string, in the fewest bytes."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def is_json(source: str) -> bool:
-    """Whether a text is one value of JSON, so that it may stand inside another JSON text."""
+    """Returns whether a text is one JSON value, so that it can be embedded in another JSON text."""
     try:
         _, end = _TEXTS.raw_decode(source, _skip(source, 0))
         return _skip(source, end) == len(source)
@@ -64,13 +65,13 @@ def is_json(source: str) -> bool:
 
 
 def parse(source: str) -> Any:
-    """The value of a JSON text.
+    """Parses a JSON text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     try:
-        # What the component writes has no white space around it.
+        # The component writes no white space around a value.
         value, end = _scan(source, 0)
         if end == len(source):
             return value
@@ -82,14 +83,14 @@ def parse(source: str) -> Any:
 
 
 def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str]]:
-    """The members of a JSON object in the order of the text: name, value, and the value's own text.
+    """Yields the members of a JSON object in the order of the text: the name, the value, and the value's own text.
 
     Args:
         source: The JSON text of an object.
-        values: Whether the values are wanted; where not, numbers in them are left as texts.
+        values: If False, numbers in the values are left as text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     for name, value, start, end in _members(source, _VALUES if values else _TEXTS):
         yield name, value, source[start:end]
@@ -99,7 +100,7 @@ def member_places(source: str) -> Iterator[tuple[str, int, int]]:
     """Yields the members of a JSON object: the name, and the offsets of the value.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     for name, _, start, end in _members(source, _TEXTS):
         yield name, start, end
@@ -127,10 +128,10 @@ def _members(source: str, decoder: json.JSONDecoder) -> Iterator[tuple[str, Any,
 
 
 def items(source: str) -> Iterator[str]:
-    """The items of a JSON list, each as its own text.
+    """Yields the items of a JSON list, each as its own text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     for start, end in item_places(source):
         yield source[start:end]
@@ -140,7 +141,7 @@ def item_places(source: str) -> Iterator[tuple[int, int]]:
     """Yields the offsets of each item of a JSON list.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     try:
         at = _skip(source, _expect(source, _skip(source, 0), "["))

@@ -1,4 +1,4 @@
-"""Contracts made of types and schemas. Each is compiled once."""
+"""Contracts made from types and schemas. Each is compiled once."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Judge:
     Attributes:
         model: The type, if there is one.
         gate: The gate.
-        agent: The name of the contract there.
+        agent: The name of the contract's agent in the gate.
         items: The items of the contract.
-        described: Where the contract is that says what the output must be, if it is another one.
+        described: The judge whose contract describes the output, if it is another one.
     """
 
     model: Model | None
@@ -59,7 +59,7 @@ class Judge:
     def take(
         self, by: Gate | None, output: Output, finish: str, lists: Lists | None, evidence: Evidence | None
     ) -> Verdict:
-        """Judges an answer of a model's client, which may have a new word for why it stopped."""
+        """Judges an answer of a model's client, whose finish reason may be unknown."""
         try:
             return self.validate(by, output, finish, lists, evidence)
         except SeamgateFault as fault:
@@ -73,7 +73,7 @@ class Judge:
             by._on_verdict(made)
 
     def wanted(self) -> str:
-        """Describes for a prompt what the output must be."""
+        """Returns text for a prompt that says what the output must be."""
         by = self.described or self
         return by.gate.describe(by.agent)
 
@@ -102,9 +102,9 @@ def of_schema(of: Any, policy: Mapping[str, Any] | None, limits: Limits, type_fi
     Args:
         of: The type, or the schema as a dict, a bool or JSON text.
         policy: Further members of the contract.
-        limits: What its calls may use.
-        type_first: Whether the type judges, in place of its schema.
-        what: The argument that `of` is, for messages.
+        limits: The limits of each call.
+        type_first: If True, the type judges instead of its schema.
+        what: The name of the argument `of`, for messages.
     """
     if policy is not None and not isinstance(policy, Mapping):
         raise _arguments.wrong("contract", "a dict with what a contract says beside its schema", policy)
@@ -129,7 +129,7 @@ def of_schema(of: Any, policy: Mapping[str, Any] | None, limits: Limits, type_fi
 
 def _of_type(of: Any, written: str, limits: Limits, type_first: bool, what: str) -> Judge:
     model = Model(of, what)
-    # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
+    # Pydantic's own patterns use lookahead. They come from no producer, and this engine limits the steps as well.
     members = {"patterns": "backtracking", **_json.parse(written)}
     whole = _made(_contract(model.schema, members), limits, model)
     if not type_first:
@@ -157,12 +157,12 @@ _items = functools.lru_cache(maxsize=256)(Items.of)
 
 
 def is_contract(of: object) -> bool:
-    """Returns whether a value is a contract, the path of one or the name of an agent, and no type."""
+    """Returns whether a value is a contract, the path of a contract, or the name of an agent, rather than a type."""
     return isinstance(of, (str, Mapping, os.PathLike))
 
 
 def judge_of(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None, type_first: bool) -> Judge:
-    """Returns the judge for a type or for a contract, as `ask` takes them."""
+    """Returns the judge for a type or a contract, as accepted by `ask`."""
     if not is_contract(of):
         return of_schema(of, policy, Limits() if gate is None else gate.limits, type_first, "of")
     if policy is not None:

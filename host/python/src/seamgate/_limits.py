@@ -1,4 +1,4 @@
-"""What one call may use."""
+"""Limits of a call, and its resource usage."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from ._records import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on one call into the sandbox. Passing one is a `SeamgateFault`, never a verdict.
+    """Limits of one call into the sandbox. Exceeding one raises a `SeamgateFault`; there is no verdict.
 
     Attributes:
-        fuel: Fuel for each call, about one unit for each WebAssembly instruction. The same request takes the same fuel
-            on every machine, by one version of Wasmtime. Default: 100,000,000, and 500 for each byte of output and
+        fuel: Fuel for each call, about one unit per WebAssembly instruction. With the same version of Wasmtime, the
+            same request uses the same fuel on every machine. Default: 100,000,000, plus 500 for each byte of output and
             contract, as JSON text.
-        contract_fuel: Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is
-            trusted more than who wrote the output. Not for one that comes with a call. Default: 500,000,000, and 2,500
-            for each of its bytes, as JSON text.
-        memory: Linear memory of one instance, in bytes. Default: 64 MiB.
-        timeout_seconds: Wall clock for each call, kept to some 20 ms. The net under the fuel. Default: 5.
-        output_bytes: Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB.
-        stack: The stack of an instance, in bytes; at most 4 MiB. The thread that calls must have as much and 256 KiB
-            more. Default: 512 KiB. The native backend has no other.
+        contract_fuel: Fuel for compiling one registered contract, in addition to `fuel`, because the author of a
+            contract is trusted more than the author of an output. Does not apply to a contract that is passed with a
+            call. Default: 500,000,000, plus 2,500 for each byte of the contract, as JSON text.
+        memory: The most linear memory of one instance, in bytes. Default: 64 MiB.
+        timeout_seconds: The wall-clock time of each call, enforced to within about 20 ms. It is the safety net for
+            cases that fuel does not cover. Default: 5.
+        output_bytes: The most bytes of an output, in UTF-8. Checked before the sandbox is entered. Default: 8 MiB.
+        stack: The stack of an instance, in bytes, at most 4 MiB. The calling thread needs 256 KiB more than that.
+            Default: 512 KiB, the only value that the native backend supports.
 
     Raises:
         TypeError: A limit is not a number.
-        ValueError: A limit is not one that can be kept.
+        ValueError: A limit is out of range.
     """
 
     fuel: int | None = None
@@ -60,11 +61,11 @@ class Limits:
             raise ValueError(f"timeout_seconds must be more than 0 and at most 86,400, not {self.timeout_seconds}")
 
     def fuel_for(self, size: int) -> int:
-        """The fuel for a call on so many bytes of output and contract."""
+        """Returns the fuel for a call with this many bytes of output and contract."""
         return FUEL + FUEL_PER_BYTE * size if self.fuel is None else self.fuel
 
     def fuel_for_contract(self, size: int) -> int:
-        """The fuel for compiling a contract of so many bytes."""
+        """Returns the fuel for compiling a contract of this many bytes."""
         return CONTRACT_FUEL + CONTRACT_FUEL_PER_BYTE * size if self.contract_fuel is None else self.contract_fuel
 
 
@@ -77,15 +78,15 @@ def _whole(name: str, value: object, least: int, most: int) -> None:
 
 @dataclass(frozen=True)
 class Usage:
-    """What one call used. Beside the report, never inside it.
+    """The resource usage of one call. It is kept beside the report, never inside it.
 
     Attributes:
         fuel: Fuel used.
-        elapsed_seconds: Wall clock from entering the sandbox to leaving it.
-        component: Which component used it: `sha256:` and the digest of its bytes. Fuel is comparable only under the
-            same one.
-        memory: The most linear memory that the instance had, in bytes. None with the backend `wasmtime`, which does not
-            say it.
+        elapsed_seconds: Wall-clock time from entering the sandbox to leaving it.
+        component: The component that ran: `sha256:` and the digest of its bytes. Only the fuel of calls of the same
+            component can be compared.
+        memory: The peak linear memory of the instance, in bytes. None with the backend `wasmtime`, which does not
+            report it.
     """
 
     fuel: int

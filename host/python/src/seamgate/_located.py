@@ -1,4 +1,4 @@
-"""Places in an output: in bytes, as reports have them, and in characters, as a `str` counts them."""
+"""Positions in an output: in bytes, as in reports, and in characters, as in a `str`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The distance in bytes between two offsets whose number of characters is known.
+# The distance in bytes between two indexed offsets.
 _BLOCK = 4096
 
 
 class Source:
-    """The text of an output, addressed by byte offsets.
+    """The text of an output, indexed by byte offsets.
 
     Args:
-        output: As it was given.
+        output: The output as it was given.
     """
 
     def __init__(self, output: str | bytes) -> None:
         self._output = output
         self._bytes: bytes | None = None
-        # Where each block begins, in bytes and in characters.
+        # The offset at which each block begins, in bytes and in characters.
         self._starts: list[int] = []
         self._characters: list[int] = []
 
@@ -36,7 +36,7 @@ class Source:
                 self._starts.append(at)
                 self._characters.append(characters)
                 end = min(at + _BLOCK, len(data))
-                # Not within a character.
+                # A block must not begin within a character.
                 while end < len(data) and data[end] & 0xC0 == 0x80:
                     end += 1
                 characters += len(self._decoded(data[at:end]))
@@ -60,19 +60,19 @@ class Source:
 
 
 class Located:
-    """An object with a place in an output."""
+    """An object with a position in an output."""
 
     @property
     def text(self) -> str | None:
-        """The piece of the output that `span` is. None where there is no span, or no output: a report that was read
-        from JSON has none.
+        """The part of the output that `span` covers. None if there is no span or no output. A report that was read from
+        JSON has no output.
         """
         source, span = self._place()
         return None if source is None or span is None else source.piece(*span)
 
     @property
     def str_span(self) -> tuple[int, int] | None:
-        """`span` in characters: `output[slice(*str_span)]` is `text`, where `output` is the `str` that was given."""
+        """`span` in characters: if the output was given as a `str`, `output[slice(*str_span)]` is `text`."""
         source, span = self._place()
         if source is None or span is None or source.piece(*span) is None:
             return None
@@ -83,6 +83,6 @@ class Located:
 
 
 def locate(source: Source, things: Iterable[Located]) -> None:
-    """Attaches the output to things that have a place in it."""
+    """Attaches the output to objects that have a position in it."""
     for thing in things:
         thing.__dict__["_source"] = source

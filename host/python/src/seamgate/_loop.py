@@ -23,7 +23,7 @@ Made = TypeVar("Made", bound="AllowedDecision | DeniedDecision | ApprovalDecisio
 
 
 class Decides(Protocol):
-    """Decides about calls by facts: a gate, for one."""
+    """Decides about calls, given the facts. A gate does."""
 
     def surface(self, agent: str, facts: Facts, listed: Mapping[str, Any] | None = None) -> Surface: ...
 
@@ -35,9 +35,9 @@ class Decides(Protocol):
 class Loop:
     """Decides about the calls of one run, and keeps its facts: see `Gate.loop`. Any number of threads may use one.
 
-    Each decision sees what all before it changed: the budgets that are used, the labels of what the model has read,
-    what was asked and approved. A thread waits for its turn at most `Limits.timeout_seconds`, and then gets the fault
-    `busy`.
+    Each decision takes all previous ones into account: the budgets that are used, the labels of the data that the model
+    has read, and the questions and approvals. A thread waits for its turn for at most `Limits.timeout_seconds`. Then
+    the fault `busy` is raised.
     """
 
     def __init__(self, gate: Decides, agent: str, facts: Facts, clock: Callable[[], float]) -> None:
@@ -55,13 +55,13 @@ class Loop:
 
     @property
     def facts(self) -> Facts:
-        """The facts as they are now, to be kept: `gate.loop(agent, **facts)` goes on with them. The nonce is a
-        secret."""
+        """The current facts. To resume the loop later, store them and call `gate.loop(agent, **facts)`. The nonce in
+        them is a secret."""
         with self._turns:
             return cast(Facts, copy.deepcopy(self._facts))
 
     def surface(self, listed: Mapping[str, Any] | None = None) -> Surface:
-        """Say which tools the model may see. From now on calls of others are denied.
+        """Decide which tools the model may see. From now on, calls of other tools are denied.
 
         Args and errors are those of `Gate.surface`.
         """
@@ -70,7 +70,7 @@ class Loop:
             return self._kept(self._gate.surface(self.agent, self._at(now), listed))
 
     def permit(self, call: Call) -> Decision:
-        """Decide whether a call may run. Where it may, send `arguments` of the decision, and nothing else.
+        """Decide whether a call may run. If it may, send the `arguments` of the decision, and nothing else.
 
         Raises:
             SeamgateFault: As `Gate.permit`.
@@ -80,7 +80,7 @@ class Loop:
             return self._kept(self._gate.permit(self.agent, self._at(now), call))
 
     def observe(self, call: Call, result: ToolResult) -> Observation:
-        """Make an observation of what a call returned. Show the model its `message`, and nothing else of the result.
+        """Turn the result of a call into an observation. Show the model its `message`, and nothing else of the result.
 
         Raises:
             SeamgateFault: As `Gate.observe`.
@@ -90,11 +90,11 @@ class Loop:
             return self._kept(self._gate.observe(self.agent, self._at(now), call, result))
 
     def approve(self, asked: Decision | Ask, principal: str) -> None:
-        """A person approves what was asked. Then `permit` the same call again: it says whether the approval holds.
+        """Record that a person approves a call. Then `permit` the same call again, which checks the approval.
 
         Args:
             asked: The decision that needs approval, or its `ask`.
-            principal: Who approves. The host knows that, and never takes it from a text of the model.
+            principal: The person who approves. The host knows who that is, and never takes it from text of the model.
 
         Raises:
             ValueError: The decision asks for nothing.
@@ -102,7 +102,7 @@ class Loop:
         self._decided(asked, principal, "approved")
 
     def reject(self, asked: Decision | Ask, principal: str) -> None:
-        """A person rejects what was asked. Then `permit` the same call again: it is denied.
+        """Record that a person rejects a call. Then `permit` the same call again: it is denied.
 
         Args and errors are those of `approve`.
         """
@@ -125,10 +125,10 @@ class Loop:
             self._facts["used"] = used
 
     def said(self, text: str) -> None:
-        """Tell the loop what a person said: `origins` of the profile are proven by it. The last 64 KiB count.
+        """Record the words of a person, which can prove the profile's `origins`. Only the last 64 KiB are kept.
 
         Args:
-            text: The person's words, unchanged. Never a text of the model, or one that a tool returned.
+            text: The person's words, unchanged. Never text of the model or of a tool.
         """
         if not isinstance(text, str):
             raise wrong("text", "a str", text)
@@ -136,7 +136,7 @@ class Loop:
             self._facts["said"] = [*self._facts.get("said", []), text][-64:]
 
     def update(self, **facts: Unpack[Facts]) -> None:
-        """Put other facts in the place of the old ones: the mode, the surface, a value of the context.
+        """Replace facts, such as the mode, the surface or a value of the context.
 
         Args:
             facts: The members that changed.

@@ -1,4 +1,4 @@
-"""Types as schemas, and documents as their instances."""
+"""Converts types to JSON Schemas, and documents to instances of the types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._types import Violation
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-# As in the report.
+# The same limit as in a report.
 _MOST_VIOLATIONS = 100
 _MOST_RECEIVED = 256
 _MOST_MESSAGE = 512
@@ -22,7 +22,7 @@ _MOST_MESSAGE = 512
 # The most bytes of a library's reason why a type has no schema.
 _MOST_REASON = 120
 
-# The place in an error of msgspec. `[...]` stands for the value of an unnamed member.
+# The place in an error of msgspec, where `[...]` means the value of a member without its name.
 _PLACE = re.compile(r"(?s)(.*) - at `(?:key in )?\$(.*)`")
 _PART = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
@@ -31,15 +31,15 @@ Read = Callable[[str], tuple[Any, tuple[Violation, ...]]]
 
 
 class Model:
-    """A type that has a JSON Schema, and reads documents as its instances: it runs its own validators.
+    """A type that has a JSON Schema. It converts documents to instances, which runs its own validators.
 
     Args:
         of: The type.
-        what: The argument that it is, for messages.
+        what: The name of the argument, for messages.
 
     Raises:
-        TypeError: It is no type, or a type without a JSON Schema.
-        ImportError: It needs Pydantic, which is not installed.
+        TypeError: It is not a type, or the type has no JSON Schema.
+        ImportError: The type requires Pydantic, which is not installed.
     """
 
     def __init__(self, of: Any, what: str) -> None:
@@ -125,7 +125,7 @@ def _of_msgspec(of: Any) -> tuple[str, Read]:
             return decoder.decode(document), ()
         except msgspec.ValidationError as error:
             if isinstance(error.__cause__, TypeError):
-                # A mistake in a `__post_init__`, which msgspec takes for an invalid document.
+                # A bug in a `__post_init__`, which msgspec reports as an invalid document.
                 raise error.__cause__ from None
             said = str(error)
         found = _PLACE.fullmatch(said)
@@ -152,7 +152,7 @@ def _violation(value: Any, place: Sequence[int | str], keyword: str, message: st
         elif keyword == "missing" and at + 1 == len(place):
             value = None
         else:
-            # Pydantic also names what is not in the document: a type of a union, a function.
+            # Pydantic also names parts that are not in the document: a member type of a union, a function.
             continue
         path += step(part)
         pointer += "/" + str(part).replace("~", "~0").replace("/", "~1")
@@ -162,7 +162,7 @@ def _violation(value: Any, place: Sequence[int | str], keyword: str, message: st
 
 
 def step(part: int | str) -> str:
-    """One step of a path."""
+    """Formats one step of a path."""
     if isinstance(part, int):
         return f"[{part}]"
     if _NAME.fullmatch(part):
@@ -171,6 +171,6 @@ def step(part: int | str) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """A text in at most so many bytes; what cannot be seen is escaped."""
+    """Truncates a text to at most this many bytes, and escapes invisible characters."""
     text = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text[:most])
     return text.encode(errors="replace")[:most].decode(errors="ignore")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._requests import Request
 
 
-# What the native module makes verdicts with. Their members are made when somebody asks for them.
+# The classes that the native module creates verdicts with. Their members are computed on first access.
 _native.classes(Verdict, Report, Disposition, _json.parse)
 held_natively(_native.Output())
 setattr(Verdict, "usage", Used())  # noqa: B010
@@ -77,11 +77,11 @@ class NativeEngine(Engine):
         *,
         fresh: bool,
     ) -> Verdict:
-        """Judge an output whose parts are as the native module takes them; or by a request, where they are not."""
+        """Judge an output directly if the native module accepts the arguments, and by a JSON request otherwise."""
         whole = self.agent_or_text(contract)
         if fresh or not whole.lstrip().startswith("{"):
             if isinstance(output, (bytearray, memoryview)):
-                # Before it is copied.
+                # Checked before the output is copied.
                 self.small_enough(_length(output))
             output = _bytes_of(output)
             try:
@@ -96,7 +96,7 @@ class NativeEngine(Engine):
             except _native.Fault as error:
                 raise fault_of(error.args[0]) from None
             except (_native.Unfit, TypeError, UnicodeEncodeError):
-                # A text that is none, a list that is not of texts, or evidence that lacks a member.
+                # Ill-formed text, a list of other values than text, or evidence that lacks a member.
                 pass
         return self.by_request(warm, whole, output, finish, lists, evidence, fresh=fresh)
 
@@ -111,7 +111,8 @@ class NativeEngine(Engine):
             return super().merge(reports, lists, evidence)
 
     def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
-        """Judge many outputs by threads of the native module; by those of Python where it does not take one of them."""
+        """Judge many outputs in threads of the native module, or in Python threads if it does not accept all of
+        them."""
         requests = list(requests)
         asked = [
             (
@@ -134,7 +135,7 @@ _UNKNOWN = Finish.UNKNOWN
 
 
 class _Once:
-    """Each call in a fresh instance."""
+    """Answers each call in a fresh instance."""
 
     is_fresh = True
 
@@ -176,7 +177,7 @@ class _Once:
 
 
 class _Warm(_Once):
-    """All calls in one instance."""
+    """Answers all calls in one instance."""
 
     is_fresh = False
 

@@ -1,4 +1,4 @@
-"""What output parsers of frameworks have in common."""
+"""The shared part of the output parsers for frameworks."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class OutputParser:
         return parsed(self._judge, self._judge.take(self._by, answer.text, answer.finish, None, None).report)
 
     def wanted(self) -> str:
-        """Describes for a prompt what the answer must be."""
+        """Returns text for a prompt that says what the answer must be."""
         return self._judge.wanted()

@@ -1,4 +1,4 @@
-"""The validators of a type. An item that they reject goes into quarantine, like one that the schema rejects."""
+"""Runs the validators of a type. An item that they reject goes into quarantine, like one that the schema rejects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._models import Model
 from ._report import Report
 from ._types import Violation
 
-# As in the report: of one item, of all items, and of the text of one.
+# The limits of a report: violations of one item, violations of all items, and bytes of an item's text.
 _MOST_OF_ITEM = 10
 _MOST_ITEMS = 1000
 _MOST_SNIPPET = 256
@@ -27,10 +27,10 @@ class Items:
     """The items of a contract.
 
     Attributes:
-        path: As the contract has it, without the `[*]` at its end.
-        steps: The names and numbers that it is made of.
-        key: The member that tells items apart.
-        most: How many are kept.
+        path: The path in the contract, without the final `[*]`.
+        steps: The names and indices in that path.
+        key: The member that identifies an item.
+        most: The most items that are kept.
     """
 
     path: str
@@ -40,8 +40,8 @@ class Items:
 
     @classmethod
     def of(cls, contract: str) -> Items | None:
-        """Reads the items of a contract that is JSON text. `None` if it has none, or if only the gate can read their
-        path."""
+        """Reads the items of a contract that is JSON text. Returns `None` if it has none, or if only the gate can read
+        their path."""
         try:
             given = {name: value for name, value, _ in _json.members(contract)}.get("items")
         except ValueError:
@@ -62,7 +62,7 @@ class Items:
 
     @property
     def pointer(self) -> str:
-        """The place of the list, as a JSON Pointer."""
+        """The JSON Pointer of the list."""
         return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in self.steps)
 
     def span(self, document: str) -> tuple[int, int] | None:
@@ -81,8 +81,8 @@ def read(model: Model | None, report: Report, items: Items | None) -> tuple[Any,
     """Reads the document of a report as an instance of a type.
 
     Returns:
-        The instance, or the document where there is no type, or None; the report, with what the type's own validators
-        reject in quarantine where that costs items alone; and what is wrong otherwise.
+        The instance, or the document if there is no type, or None if the document is rejected; the report, in which
+        items that the type's own validators reject are in quarantine; and the violations that reject the document.
     """
     found: tuple[Violation, ...] = ()
     while model is not None and report.output_json is not None:
@@ -106,7 +106,7 @@ class Read:
 
 
 def of_attempt(model: Model | None, report: Report, items: Items | None) -> Read:
-    """Reads one attempt, which may hold a few items only. Errors of the whole are found after the merge."""
+    """Reads one attempt, which may hold only a few items. Violations outside of items are found after the merge."""
     while model is not None and items is not None and report.output_json is not None:
         instance, found = model.read(report.output_json)
         if not found:
@@ -132,7 +132,7 @@ def _without(report: Report, items: Items, found: tuple[Violation, ...]) -> Repo
             wrong.setdefault(at, []).append(violation)
     if not wrong or len(report.quarantined) + len(wrong) > _MOST_ITEMS:
         return None
-    # Those that are left have the numbers that those in quarantine do not have.
+    # The remaining items have the indices that are not in quarantine.
     taken = {each.index for each in report.quarantined}
     numbers = [number for number in range(len(sources) + len(taken)) if number not in taken]
     quarantined = {each["index"]: each for each in _json.parse(report.json)["quarantined"]}
@@ -217,7 +217,7 @@ def _shortest(items: Items) -> str:
 
 
 def _index(pointer: str, list_pointer: str) -> int | None:
-    """Returns the index of the item that contains a place."""
+    """Returns the index of the item that contains a JSON Pointer."""
     if not pointer.startswith(list_pointer + "/"):
         return None
     number = pointer[len(list_pointer) + 1 :].partition("/")[0]
@@ -225,7 +225,7 @@ def _index(pointer: str, list_pointer: str) -> int | None:
 
 
 def _member(source: str, step: str | int) -> tuple[int, str] | None:
-    """Returns a part of a document, and its offset."""
+    """Returns the offset and the text of a member or an item."""
     places: Iterable[tuple[str | int, int, int]] = ()
     if isinstance(step, str) and source.startswith("{"):
         places = _json.member_places(source)

@@ -1,6 +1,6 @@
 """Parquet for the command line.
 
-`seamgate check --parquet` judges the outputs of a file, and writes its columns and those of the verdicts into another.
+`seamgate check --parquet` judges the outputs in a file, and writes its columns and those of the verdicts to another.
 `seamgate runs export --parquet` writes the calls of runs.
 """
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from . import archive
 
-# What is held of a file at once, and what is written as one group of rows, in bytes; nothing of it is compressed.
+# The most bytes of a file that are held in memory, and the bytes of one row group that is written, uncompressed.
 _READ = 64 * 1024 * 1024
 _GROUP = 64 * 1024 * 1024
 _MOST_ROWS = 8 * 1024
 
-# From the best to the worst, as the command line counts them.
+# From best to worst, in the order of the command line.
 _KINDS = ("accepted", "refused", "partial", "rejected", None)
 
 
@@ -61,7 +61,7 @@ _CALLS = (
 
 
 class _Failed(Exception):
-    """What is wrong, for a person."""
+    """An error with a message for people."""
 
 
 def judge(
@@ -73,14 +73,14 @@ def judge(
     lists: list[tuple[str, list[str]]],
     threads: int,
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Judge the outputs of a file. Where it ends early, there is no target, or it is as it was.
+    """Judge the outputs of a file. If this fails, the target is not created or not changed.
 
     Yields:
-        The rows of the file, and how many of them are of each kind so far.
+        The number of rows in the file, and the number of rows of each kind so far.
 
     Raises:
-        Exception: Its text says why there is no target.
-        KeyboardInterrupt: A signal came, which is its argument.
+        Exception: The target cannot be written. The message says why.
+        KeyboardInterrupt: A signal arrived. Its number is the argument.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
@@ -126,7 +126,7 @@ def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _why(error: Exception) -> str:
-    """What is wrong, without the path and the number of the system's error."""
+    """Returns the message of an error, without the path and the error number of the system."""
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno)
     return str(error)
@@ -135,7 +135,7 @@ def _why(error: Exception) -> str:
 def _written(
     source: str | os.PathLike[str], target: str | os.PathLike[str], file: Any, judge: archive.Judge
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Judge all rows into a file beside the target, and put it in the target's place."""
+    """Writes the judged rows to a file beside the target, which then replaces the target."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -165,7 +165,7 @@ def _written(
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """The file that is written, whatever links lead to it."""
+    """Returns the file that is written, with links resolved."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         raise _Failed(f"cannot write {target}: it is no file")
@@ -174,7 +174,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 @contextlib.contextmanager
 def _replacing(target: Path, mode: int = 0o666) -> Iterator[Any]:
-    """A file beside the target, which takes its place when it is whole."""
+    """Opens a file beside the target, which replaces the target once it is complete."""
     with _writing(target):
         descriptor, name = tempfile.mkstemp(prefix=".seamgate-", suffix=".parquet", dir=target.parent)
     beside = Path(name)
@@ -183,7 +183,7 @@ def _replacing(target: Path, mode: int = 0o666) -> Iterator[Any]:
             yield out
             out.flush()
             os.fsync(out.fileno())
-            # As a program makes a new file: `mkstemp` makes one that is the user's alone.
+            # Applies the usual mode of a new file. `mkstemp` makes it readable by the user only.
             mask = os.umask(0o077)
             os.umask(mask)
             os.fchmod(out.fileno(), mode & ~mask)
@@ -194,7 +194,8 @@ def _replacing(target: Path, mode: int = 0o666) -> Iterator[Any]:
 
 
 def write_rows(target: str | os.PathLike[str]) -> Generator[None, str | None]:
-    """Write rows of calls. It is sent them as NDJSON, and None after the last. Closed before that, it writes nothing.
+    """Write rows of calls. Send them to the generator as NDJSON, then send None. If it is closed before that, no file
+    is written.
 
     Raises:
         Exception: Its text says why there is no target.
@@ -212,7 +213,7 @@ def write_rows(target: str | os.PathLike[str]) -> Generator[None, str | None]:
     types |= dict.fromkeys(("decided_at", "asked_at", "approved_at", "started_at", "ended_at"), time)
     schema = pa.schema([(name, types.get(name, text)) for name in _CALLS])
     target = _target(target)
-    # It holds arguments of calls: its owner's alone, as journals are.
+    # The file holds arguments of calls, so only its owner may read it, as with journals.
     with _replacing(target, 0o600) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
         while (lines := (yield)) is not None:
             rows = [parse(line) for line in lines.split("\n") if line]
@@ -220,7 +221,7 @@ def write_rows(target: str | os.PathLike[str]) -> Generator[None, str | None]:
 
 
 def _batches(source: str | os.PathLike[str], file: Any) -> Iterator[Any]:
-    """The rows of a file, a bounded number of bytes at once as far as the file says how large its groups are."""
+    """Yields the rows of a file in batches of a bounded size, as far as the file declares the sizes of its groups."""
     groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
     longest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
     batches = file.iter_batches(batch_size=min(max(_READ // max(longest, 1), 1), _MOST_ROWS))

@@ -1,4 +1,4 @@
-"""Contracts by agent, and outputs as the types that strict code wants."""
+"""A registry of contracts by agent, and a parser of outputs into types."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ D = TypeVar("D", covariant=True)
 
 @dataclass(frozen=True)
 class Parsed(Generic[D]):
-    """An output that is accepted, by the gate and by the model where one was given. It is true.
+    """An accepted output. If a type was given, its own validators accepted it as well. It is truthy.
 
     Attributes:
-        success: Whether it is accepted.
-        data: The validated document, an instance of the type where one was given.
+        success: True.
+        data: The validated document; if a type was given, an instance of it.
         raw: The output as text.
-        violations: None.
+        violations: Empty.
         report: The report.
     """
 
@@ -49,23 +49,23 @@ class Parsed(Generic[D]):
         return result_html("Parsed", self.report.agent, self.data, ())
 
     def unwrap(self) -> D:
-        """Returns the validated document, or its instance."""
+        """Returns `data`."""
         return self.data
 
 
 @dataclass(frozen=True)
 class NotParsed(Generic[D]):
-    """An output that is not accepted. It is false. A partial one is not accepted: `data` is there, and `report` says
-    what to look at before its use.
+    """An output that is not accepted. It is falsy. This includes partial outputs, which have `data`: `report` says what
+    to check before its use.
 
     Attributes:
-        success: Whether it is accepted.
-        data: The validated document of a partial output, an instance of the type where one was given; else None.
+        success: False.
+        data: The validated document of a partial output; if a type was given, an instance of it. Otherwise None.
         raw: The output as text.
-        violations: What is wrong: as the gate says, or as the type's own validators do.
-        report: The report. It may accept what the type's own validators then rejected; items that they reject are in
-            quarantine. `report.error` says which stage rejected the output.
-        feedback: What to tell the agent, also of what the type's own validators rejected.
+        violations: The violations that the gate or the type's own validators found.
+        report: The report. It may accept a document that the type's own validators rejected; items that they reject are
+            in quarantine. `report.error` says which stage rejected the output.
+        feedback: The feedback for the agent. It covers the findings of the type's own validators.
     """
 
     data: D | None
@@ -82,7 +82,7 @@ class NotParsed(Generic[D]):
         return result_html("NotParsed", self.report.agent, self.data, self.violations)
 
     def unwrap(self) -> NoReturn:
-        """Raises an error, because nothing is accepted.
+        """Raises `NotAcceptedError`.
 
         Raises:
             NotAcceptedError: Always.
@@ -91,14 +91,14 @@ class NotParsed(Generic[D]):
 
 
 ParseResult = Union[Parsed[T], NotParsed[T]]  # noqa: UP007 - a type with a parameter, in Python 3.10
-"""What became of an output that was to be parsed. `success` says which of the two it is, and so the type of `data`."""
+"""The result of parsing an output. `success` says which of the two it is, and determines the type of `data`."""
 
 
 class ContractRegistry:
-    """The contracts of agents, each compiled to see that it is one.
+    """The contracts of agents. Each is checked by compiling it.
 
     Args:
-        gate: Where they are registered. Default: a gate of its own.
+        gate: The gate in which they are registered. Default: a new gate.
     """
 
     def __init__(self, gate: Gate | None = None) -> None:
@@ -108,11 +108,11 @@ class ContractRegistry:
         return f"ContractRegistry({self.gate!r})"
 
     def register(self, contract: Contract) -> ContractInfo:
-        """Check a contract and keep it; see `Gate.register`."""
+        """Check a contract and register it; see `Gate.register`."""
         return self.gate.register(contract)
 
     def get(self, agent: str) -> ContractInfo:
-        """Which contract applies to an agent's outputs.
+        """Returns the contract that applies to an agent's outputs.
 
         Raises:
             SeamgateFault: `unknown_agent`.
@@ -120,19 +120,19 @@ class ContractRegistry:
         return self.gate.contract(agent)
 
     def has(self, agent: str) -> bool:
-        """Whether a contract applies to an agent's outputs."""
+        """Returns whether the agent has a contract."""
         return self.gate.has(agent)
 
     def list(self) -> list[str]:
-        """The agents that have a contract, in ascending order."""
+        """Returns the agents that have a contract, in ascending order."""
         return self.gate.names()
 
 
 class ResultParser:
-    """Outputs in, documents or reasons out.
+    """Parses outputs into validated documents, or returns the reasons for their rejection.
 
     Args:
-        registry: The contracts, as a registry or as the gate that has them. Default: an empty one, for
+        registry: The contracts, as a registry or a gate. Default: an empty registry, which is enough for
             `parse_with_schema`.
     """
 
@@ -152,8 +152,8 @@ class ResultParser:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
     ) -> ParseResult[Any]:
-        """Judge an output by its agent's contract. Where a type was registered as its schema, `data` is an instance of
-        it, and its own validators run.
+        """Judge an output by its agent's contract. If the contract was registered with a type as its schema, `data` is
+        an instance of the type, and its own validators run.
 
         Args and errors are those of `Gate.validate`.
         """
@@ -199,30 +199,30 @@ class ResultParser:
         evidence: Evidence | None = None,
         type_first: bool = False,
     ) -> ParseResult[Any]:
-        """Judge an output by a schema, without a contract of one's own. A schema is compiled once.
+        """Judge an output by a schema, without a contract. Each schema is compiled once.
 
         Args:
-            schema: A JSON Schema (a dict, a bool, or JSON text); or a type, as `ask` takes it. Then `data` is an
-                instance of it, and what its own validators reject is in `violations`.
-            output: What the agent produced.
-            contract: What the contract says beside the schema, as `{"items": {"path": "$.findings[*]"}}`.
+            schema: A JSON Schema (a dict, a bool, or JSON text); or a type that `ask` accepts, in which case `data` is
+                an instance of it, and `violations` has the findings of its own validators.
+            output: The agent's output.
+            contract: Further members of the contract, such as `{"items": {"path": "$.findings[*]"}}`.
             finish: Why the producer stopped.
-            lists: Lists that the contract's `allow` names.
-            evidence: What the agent saw, where the contract has `evidence`.
+            lists: The lists that the contract's `allow` names.
+            evidence: The results that the agent saw, if the contract has `evidence`.
             type_first: As for `ask`.
 
         Raises:
-            SeamgateFault: `bad_contract` where the schema cannot be used; or a limit was passed.
-            ImportError: The schema is a type, and Pydantic is not installed.
+            SeamgateFault: `bad_contract` if the schema cannot be used; or a limit was exceeded.
+            ImportError: The schema is a type, but Pydantic is not installed.
             TypeError: The schema is neither a JSON Schema nor a type that has one.
-            Exception: A validator of the type raised something else than `ValueError` or `AssertionError`.
+            Exception: A validator of the type raised an exception other than `ValueError` or `AssertionError`.
         """
         if not isinstance(output, (str, bytes, bytearray, memoryview)):
             first = "; the schema comes first" if is_type(output) or isinstance(output, (Mapping, bool)) else ""
             raise TypeError(f"output must be str or bytes, not {named(output)}{first}")
         judge = None
         if isinstance(schema, type) and contract is None:
-            # Most calls: no hashing of limits and policies.
+            # The fast path for most calls, without hashing limits and policies.
             judge = self._judges.get((schema, type_first))
         if judge is None:
             judge = of_schema(schema, contract, self.registry.gate.limits, type_first, "schema")
@@ -233,7 +233,7 @@ class ResultParser:
         return parsed(judge, judge.validate(self.registry.gate, output, finish, lists, evidence).report)
 
     def describe_schema(self, schema: Any, *, contract: Mapping[str, Any] | None = None) -> str:
-        """Text for an agent's prompt: what its output must be for `parse_with_schema`.
+        """Returns text for an agent's prompt that says what its output must be for `parse_with_schema`.
 
         Args and errors are those of `parse_with_schema`.
         """
@@ -249,7 +249,7 @@ def parsed(judge: Judge, report: Report) -> ParseResult[Any]:
         data, report, found = read(judge.model, report, judge.items)
     if report.success and not found:
         made: Parsed[Any] = _new(Parsed)
-        # Most outputs. A frozen dataclass takes longer to make.
+        # The fast path for most outputs. Calling the constructor of a frozen dataclass takes longer.
         made.__dict__.update(data=data, raw=report.raw, report=report, success=True, violations=())
         return made
     return NotParsed(

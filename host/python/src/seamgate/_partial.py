@@ -1,7 +1,8 @@
-"""The document of an output that is still coming, as far as it has come.
+"""The partial document of an output that is still being streamed.
 
-The component finds it: the text so far is judged by a contract that reads outputs as the agent's contract does, takes
-any document, and repairs a text that was cut off. So a partial document stands where the verdict will find it.
+The component finds it: the text so far is judged by a contract that extracts documents as the agent's contract does,
+accepts any document, and repairs truncated text. So the partial document is at the place where the verdict will find
+it.
 """
 
 from __future__ import annotations
@@ -22,29 +23,29 @@ if TYPE_CHECKING:
     from ._report import Report
     from ._verdict import Verdict
 
-# The members of a contract that say where its document is.
+# The members of a contract that control how its document is extracted.
 _READING = ("extract", "caps")
 
-# An escape at the end of a text that may not be whole, and half a surrogate pair.
+# A possibly incomplete escape at the end of a text, or half a surrogate pair.
 _CUT = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\?(?:(?<=\\)u[0-9a-fA-F]{0,3})?\Z")
 
 
 class View:
-    """Reads documents that have not come whole.
+    """Reads incomplete documents.
 
     Args:
-        judge: Judges an output that was cut off by the contract that `contract_of` makes.
+        judge: Judges a truncated output by the contract that `contract_of` returns.
     """
 
     def __init__(self, judge: Callable[[bytes], Verdict]) -> None:
         self._judge = judge
 
     def read(self, output: bytes) -> Any:
-        """Returns the object or array that the output so far holds, and `None` if it holds none."""
+        """Returns the object or array in the output so far, or `None` if there is none."""
         try:
             verdict = self._judge(output)
         except SeamgateFault:
-            # A limit was passed: the verdict will say so.
+            # A limit was exceeded. The verdict will report it.
             return None
         report = verdict.report
         if report.output_json is None:
@@ -59,7 +60,7 @@ def contract_of(contract: str) -> tuple[str, str]:
     """Returns the contract of a view, as JSON text, and the name of its agent.
 
     Args:
-        contract: The contract of the agent that is viewed, as JSON text. Empty if it is not known.
+        contract: The contract of the agent, as JSON text. Empty if it is unknown.
     """
     members = {name: source for name, _, source in _json.members(contract)} if contract else {}
     reading = "".join(f'"{name}":{members[name]},' for name in _READING if name in members)
@@ -68,7 +69,7 @@ def contract_of(contract: str) -> tuple[str, str]:
 
 
 def _with_open_string(report: Report, output: bytes) -> Any:
-    """Returns the document with the string that was cut off in it, as far as it came. `None` if there is none."""
+    """Returns the document including its last, incomplete string. Returns `None` if there is no such string."""
     if not report.changes or report.changes[-1].span is None:
         return None
     dropped = next((change for change in reversed(report.changes) if change.kind == "dropped"), None)
@@ -78,7 +79,7 @@ def _with_open_string(report: Report, output: bytes) -> Any:
     begun = output[slice(*dropped.span)].decode("utf-8", "ignore")
     if '"' not in begun:
         return None
-    # The text that was validated, up to what was dropped and after it.
+    # The validated text before and after the dropped part.
     before: list[str] = []
     after: list[str] = []
     at = chosen.span[0]

@@ -1,4 +1,4 @@
-"""Documents that are given as Python objects, and what is in them that is not JSON."""
+"""Checks that documents given as Python objects are JSON."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ._type_kinds import MOST_NAME, is_adapter, is_struct, is_type, named, shown
 
 
 def plain(what: str, document: object) -> Any:
-    """The same document as dicts and lists, with nothing in it that JSON text would lose or change.
+    """Returns the same document as dicts and lists, containing only values that JSON text preserves.
 
     Args:
-        what: What the document is, for the message.
+        what: The kind of document, for the message.
         document: The document.
 
     Raises:
-        TypeError: It holds something else than JSON: the message says what, where, and what to pass.
-        ValueError: It nests too deep.
+        TypeError: It holds a value that is not JSON. The message says what, where, and what to pass instead.
+        ValueError: It is nested too deeply.
     """
     try:
         return _copied(document, "$", what, set())
@@ -27,7 +27,7 @@ def plain(what: str, document: object) -> Any:
 
 
 def advice(value: object) -> str:
-    """Says what to pass in place of a type where JSON is required."""
+    """Returns advice on what to pass instead of a type if JSON is required."""
     name = "the adapter" if is_adapter(value) else shown(getattr(value, "__name__", str(value)))
     if is_adapter(value):
         of_it = "`adapter.json_schema()`"

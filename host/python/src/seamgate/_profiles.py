@@ -1,4 +1,4 @@
-"""Profiles on disk: `NAME.profile.json`, the files that it names, and `NAME.lock.json` beside it."""
+"""Reads profiles from disk: `NAME.profile.json`, the files that it names, and `NAME.lock.json` beside it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _END = ".profile.json"
 
 
 def read_profile(path: str | os.PathLike[str]) -> str:
-    """Read one profile and put in the files that it names by path, and the definitions of its tools from the lock file.
+    """Read one profile and embed the files that it names by path, and the definitions of its tools from the lock file.
 
-    The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). Where
-    there is none, or it lacks a tool, that tool has no definition: `Gate.lint_profile` says so. Paths and sizes are
-    held to the rules of `read_contract`.
+    The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). A tool
+    that is not in the lock file has no definition, which `Gate.lint_profile` reports. The rules of `read_contract`
+    apply to paths and sizes.
 
     Args:
         path: A file, `NAME.profile.json`; it may be a pipe.
 
     Returns:
-        One whole JSON document, for `Gate.register_profile`. Text that is no JSON comes back as it is, and is refused
-        there.
+        The complete profile as JSON text, for `Gate.register_profile`. Text that is not JSON is returned unchanged, and
+        `Gate.register_profile` rejects it.
 
     Raises:
-        FileError: A file cannot be read, is too large or not UTF-8; a path leads out of the folder or to what is no
-            file; or the lock file is none.
+        FileError: A file cannot be read, is too large or not UTF-8; a path leads out of the folder or not to a regular
+            file; or the lock file is invalid.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise wrong("path", "the path of a file", path)
@@ -41,11 +41,12 @@ def read_profile(path: str | os.PathLike[str]) -> str:
 
 
 _Lock = dict[tuple[str, str], str]
-"""Each definition's JSON text by the names of its server and its tool; the host's own under the empty name."""
+"""The JSON text of each definition, by the names of its server and its tool. The host's own tools have an empty server
+name."""
 
 
 def _lock(profile: Path) -> _Lock:
-    """The definitions that servers listed when a person last looked."""
+    """Reads the definitions in the lock file, which the servers listed when a person last reviewed them."""
     if not profile.name.endswith(_END):
         return {}
     path = profile.with_name(profile.name[: -len(_END)] + ".lock.json")
@@ -72,7 +73,7 @@ def _definitions(lock: str) -> _Lock:
         for tool in tools:
             name = _name(tool)
             if name is not None:
-                # The first one of a name counts.
+                # The first definition with a name counts.
                 definitions.setdefault((server, name), tool)
     return definitions
 
@@ -93,24 +94,23 @@ def _members(source: str, what: str, known: set[str], required: set[str]) -> dic
 
 
 def _name(source: str, member: str = "name") -> str | None:
-    """A member of an object that is a string; empty where it is missing, None where it or the object is something
-    else."""
+    """Returns a string member of an object: empty if it is missing, None if it or the object has another type."""
     try:
         members = {name: (value, text) for name, value, text in _json.members(source, values=False)}
     except ValueError:
         return None
     value, text = members.get(member, ("", '"'))
-    # Numbers are texts here too, but no string begins as they do.
+    # Numbers are read as text here, but do not begin with a quote.
     return str(value) if text.startswith('"') else None
 
 
 def _matching(lock: _Lock, server: str, pattern: str) -> list[str]:
-    """The definitions of a server's tools that a pattern matches, in which `*` stands for any text."""
+    """Returns the definitions of a server's tools that a pattern matches, in which `*` matches any text."""
     return [text for (of, name), text in lock.items() if of == server and _matches(pattern, name)]
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Whether a pattern matches the whole of a name, in time linear in both."""
+    """Returns whether a pattern matches a whole name, in time linear in both."""
     first, *parts = pattern.split("*")
     if not parts:
         return name == pattern
@@ -128,7 +128,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 def _whole(folder: Path, profile: str, lock: _Lock) -> str:
     def schema(source: str, where: str) -> str:
-        """An object, of which the member `schema` may be a path."""
+        """Embeds the schema of an object whose member `schema` may be a path."""
         return _disk.each_member(
             source, lambda name, text: _disk.put_in(folder, f"{where}.{name}", text) if name == "schema" else text
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Schema(GenerateJsonSchema):
-    """Leaves out the titles that repeat names of members, and says in one place that a value may be null."""
+    """Omits titles that repeat the names of members, and writes nullable types as one list of types."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         """Returns false: no title repeats the name of a member."""
@@ -89,7 +89,7 @@ def _known(of: Any) -> Any:
 
 
 class _Attrs:
-    """Has Pydantic read the members of a class of attrs, whose own validators then run."""
+    """Lets Pydantic read the members of an attrs class, whose own validators then run."""
 
     def __init__(self, of: type) -> None:
         self._of = of
@@ -101,7 +101,7 @@ class _Attrs:
 
 
 class _Dict:
-    """Has Pydantic read a `TypedDict` of `typing`, which it refuses before Python 3.12."""
+    """Lets Pydantic read a `TypedDict` of `typing`, which it rejects before Python 3.12."""
 
     def __init__(self, of: type) -> None:
         self._of = of
@@ -127,7 +127,7 @@ def _attrs_members(of: Any) -> Any:
 def _dict_members(of: Any) -> Any:
     made = {}
     for name, hint in typing.get_type_hints(of, include_extras=True).items():
-        # Python does not see them in annotations that are texts.
+        # Python does not resolve these markers in annotations that are strings.
         marker = typing.get_origin(hint)
         if marker in (Required, NotRequired):
             (hint,) = typing.get_args(hint)

@@ -53,7 +53,7 @@ class Question:
         self._lists = None if lists is None else _lists(lists)
         self._evidence = None if evidence is None else _observations(evidence)
         self._messages = _asking(prompt, self._judge.wanted())
-        # Those that the next answer is put together with.
+        # The reports that the next answer is merged with.
         self._reports: list[Report] = []
         self._attempts: list[Attempt] = []
         self._wrong: object = None
@@ -65,7 +65,7 @@ class Question:
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
     def is_late(self) -> bool:
-        """Returns whether the time is over."""
+        """Returns whether the time limit has expired."""
         return self.left() == 0
 
     def late(self) -> AskResult[Any]:
@@ -87,7 +87,7 @@ class Question:
         return None if self._on_attempt is None else self._on_attempt(last)
 
     def told_at_once(self, result: AskResult[Any] | None, asynchronous: str) -> None:
-        """Reports the last attempt where nothing can be awaited.
+        """Reports the last attempt in a context that cannot await.
 
         Args:
             result: As for `told`.
@@ -112,11 +112,11 @@ class Question:
             yield ended
 
     def messages(self) -> Messages:
-        """The conversation so far, to be sent."""
+        """Returns the conversation so far, to be sent."""
         return [dict(message) for message in self._messages]
 
     def session(self) -> Session:
-        """Begins an answer that is still coming. `take` gives its verdict."""
+        """Begins a session for a streamed answer. `take` returns its verdict."""
         return self._judge.gate.session(self._agent, lists=self._lists, evidence=self._evidence)
 
     @property
@@ -125,12 +125,12 @@ class Question:
         return tuple(self._attempts)
 
     def take(self, reply: object, answer: Said | None = None, dead_end: DeadEnd | None = None) -> AskResult[Any] | None:
-        """Judge an answer. None where the model is to be asked again.
+        """Judges an answer. Returns None if the model must be asked again.
 
         Args:
-            reply: What the model's client returned.
-            answer: What the reply says, if it was a stream.
-            dead_end: Why the stream was left before its end.
+            reply: The value that the model's client returned.
+            answer: The answer in the reply, if it was a stream.
+            dead_end: The reason why the stream was closed before its end, if it was.
         """
         answer = said(reply) if answer is None else answer
         report, usage = self._validate(answer)
@@ -145,7 +145,7 @@ class Question:
         told = merged.feedback
         if found:
             told = feedback([*found, *(each for item in merged.quarantined for each in item.violations)])
-            # Everything is asked for again: what is valid to the gate is not kept.
+            # The model is asked for the whole document again, so the parts that the gate accepted are dropped.
             self._reports.clear()
         elif merged.output_json is not None and report.disposition is Disposition.REJECTED and told != report.feedback:
             told = _useless(report, told)
@@ -154,13 +154,13 @@ class Question:
             stop = "timeout"
         violations = found or report.violations
         if dead_end is not None and report.disposition is Disposition.REJECTED:
-            # What the gate says of a text that was cut off is not what was wrong with it.
+            # The stream was closed early, so the gate's violations for the truncated text are not the cause.
             violations = (_of_dead_end(dead_end),)
             told = feedback(violations)
         self._attempts.append(Attempt(reply, report, violations, "" if stop else told, usage))
         self._last = (merged, data, found, told)
         if report.raw.strip():
-            # Some interfaces refuse an empty message.
+            # Some APIs reject an empty message.
             self._messages.append({"role": "assistant", "content": report.raw})
         if stop is None:
             self._messages.append({"role": "user", "content": told})
@@ -172,7 +172,7 @@ class Question:
         return verdict.report, verdict.usage
 
     def _merged(self, usage: Usage) -> tuple[Report, Usage]:
-        """The report on all answers together."""
+        """Returns the report on all answers together."""
         *before, last = self._reports
         self._bytes += len(last.json)
         if all(report.output_json is None for report in before):
@@ -181,7 +181,7 @@ class Question:
         return verdict.report, _sum([usage, verdict.usage])
 
     def _stop(self, merged: Report, last: Report, found: tuple[Violation, ...]) -> Stop | None:
-        """Why not to ask again, as the harness step of the library does. None where it is to be asked again."""
+        """Returns the reason not to ask again, by the same rules as `Gate.run`, or None to ask again."""
         wrong = _without_spans(merged, last, found)
         same = wrong == self._wrong
         self._wrong = wrong
@@ -196,7 +196,7 @@ class Question:
             return "not_retryable"
         if same:
             return "repeated"
-        # What is put together of all answers must be within the limit of one.
+        # The merged answers must not exceed the limit on one output.
         is_long = self._bytes > self._gate.limits.output_bytes // 2
         return "limit" if is_long or len(self._attempts) >= self._retries else None
 
@@ -212,7 +212,7 @@ class Question:
 
 
 def _asking(prompt: Prompt, wanted: str) -> Messages:
-    """The conversation, with what the answer must be at its end."""
+    """Returns the conversation, with a description of the expected answer at its end."""
     messages: Messages = [{"role": "user", "content": prompt}]
     if not isinstance(prompt, str):
         given = _arguments.listed("prompt", Mapping, prompt, "messages, as dicts with `role` and `content`")
@@ -227,7 +227,7 @@ def _asking(prompt: Prompt, wanted: str) -> Messages:
 
 
 def _useless(last: Report, told: str) -> str:
-    """The feedback, where the last answer added nothing to those before: it also says why."""
+    """Returns the feedback if the last answer added nothing to the earlier ones, with the reason."""
     first = None if last.error is None or not last.error.violations else last.error.violations[0]
     if first is None:
         return told
@@ -235,7 +235,7 @@ def _useless(last: Report, told: str) -> str:
 
 
 def _without_spans(merged: Report, last: Report, found: tuple[Violation, ...]) -> object:
-    """What is wrong, as far as it is the same in another text."""
+    """Returns the violations without their positions, so that those of different answers can be compared."""
     quarantined = [violation for item in merged.quarantined for violation in item.violations]
     of_reports = [() if report.error is None else report.error.violations for report in (last, merged)]
     wrong = [replace(violation, span=None) for part in (*of_reports, quarantined, found) for violation in part]
@@ -243,7 +243,7 @@ def _without_spans(merged: Report, last: Report, found: tuple[Violation, ...]) -
 
 
 def _of_dead_end(dead_end: DeadEnd) -> Violation:
-    """Returns why an answer was left before its end, as a violation."""
+    """Converts the reason why a stream was closed early to a violation."""
     return Violation("$", dead_end.keyword, "", "", dead_end.message, "", "", None)
 
 

@@ -1,4 +1,4 @@
-"""Calls of the native module, whose errors are raised as users see them."""
+"""Calls the native module, and converts its errors to the exceptions of this package."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def fault_of(text: str) -> SeamgateFault:
-    """A fault that is JSON text as users see it."""
+    """Converts a fault that is JSON text to a `SeamgateFault`."""
     fault = _json.parse(text)
     return SeamgateFault(fault["fault"], fault["message"], fault["detail"])
 
 
 def limits_of(limits: Limits) -> tuple[int | None, int | None, int, float, int]:
-    """Limits as the native module takes them.
+    """Converts limits to the form that the native module takes.
 
     Raises:
-        LoadError: They have a stack of another size.
+        LoadError: The size of the stack is not the default.
     """
     if limits.stack != STACK:
         message = f"the stack of the native backend has {STACK} bytes; leave `Limits.stack` out"
@@ -53,10 +53,10 @@ def raising(call: Callable[..., T], *arguments: Any) -> T:
 
 
 def unfit_is_a_fault(call: Any, *arguments: Any) -> Any:
-    """Call the native module, which cannot say what is wrong with an argument of the wrong form.
+    """Call the native module, which cannot report details about an argument of the wrong form.
 
     Raises:
-        SeamgateFault: It ended in a fault, or an argument is none.
+        SeamgateFault: It ended in a fault, or an argument has the wrong form.
     """
     from . import _native
 

@@ -1,4 +1,4 @@
-"""Receipts of runs: who signed them, and that each decision follows from the events."""
+"""Verifies receipts of runs: their signature, and that each decision follows from the events."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ReceiptCheck:
     """`encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or
     `approvals`."""
     ok: bool
-    """Whether it passed."""
+    """True if it passed."""
     detail: str
     """The finding. It may contain text from the run, truncated."""
     step: int | None = None
-    """The step that fails, from 1."""
+    """The number of the step that fails, from 1."""
     line: int | None = None
     """The number of the line that fails, from 0."""
 
@@ -41,31 +41,31 @@ class ReceiptReport:
     """The result of a verification."""
 
     ok: bool
-    """Whether every check passed."""
+    """True if every check passed."""
     whole: bool
-    """Whether every step was derived again: none is withheld."""
+    """True if every step was derived again, because none is withheld."""
     run: str
     """The run's id."""
     agent: str
-    """Its agent."""
+    """The run's agent."""
     profile: str
-    """The digest of its profile."""
+    """The digest of the run's profile."""
     component: str
-    """The digest of its component."""
+    """The digest of the run's component."""
     head: str
-    """The digest of its last line."""
+    """The digest of the journal's last line."""
     key: str
-    """The public key that signed it, as base64url."""
+    """The public key that signed the receipt, as base64url."""
     issuer: str
     """The issuer, as the signer names it."""
     issued_at: int
-    """When it was signed, in seconds since 1970: the signer's word."""
+    """The time of signing, in seconds since 1970, as the signer states it."""
     ended: str | None
-    """How the run ended. None: it has not, or that is withheld."""
+    """How the run ended. None if it has not ended, or if the end is withheld."""
     counts: dict[str, int]
-    """How many steps, decisions and approvals there were."""
+    """The numbers of steps, decisions and approvals."""
     checks: tuple[ReceiptCheck, ...]
-    """All checks that were made, in order. The first that fails ends them."""
+    """The checks that ran, in order. The first failure ends the verification."""
     withheld: tuple[int, ...]
     """The steps that could not be derived again."""
 
@@ -77,19 +77,20 @@ def verify_receipt(
     profile: Profile | None = None,
     component: bytes | str | os.PathLike[str] | None = None,
 ) -> ReceiptReport:
-    """Verify the receipt of a run: its signature, its digests, and every decision, which the component makes again.
+    """Verify the receipt of a run: its signature, its digests, and every decision, which the component derives again.
 
     Args:
         receipt: The bytes of the file, or its path.
-        keys: The public keys of which one must have signed it, as base64url or lines of OpenSSH. None takes any key.
-        profile: The profile that the run must have. Default: any.
+        keys: The trusted public keys, as base64url or OpenSSH lines. One of them must have signed the receipt. None
+            accepts any key.
+        profile: The profile that the run must have. Default: any profile.
         component: The component that the receipt names. Default: the built-in one.
 
     Returns:
-        What was found. A receipt that does not hold is no exception: look at `ok` and `checks`.
+        The findings. An invalid receipt raises no exception: check `ok` and `checks`.
 
     Raises:
-        ValueError: A key is none.
+        ValueError: A key is invalid.
         LoadError: The component cannot be loaded.
         OSError: A file cannot be read.
         BackendError: This platform has no native backend.

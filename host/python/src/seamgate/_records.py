@@ -1,6 +1,6 @@
-"""Records: classes as `dataclasses` makes them, which is asked only where somebody wants more than their members.
+"""Records: classes that behave like dataclasses, but import `dataclasses` only if more than their members is needed.
 
-To make thirty of them, and to import the module that does it, takes longer than to make a gate.
+Importing `dataclasses` and creating thirty classes with it takes longer than creating a gate.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ class Member:
 
     @property
     def is_required(self) -> bool:
-        """Whether there is no default for it."""
+        """True if it has no default."""
         return self.default is _MISSING
 
 
 def members(cls: type) -> dict[str, Member]:
-    """The members of a record, in their order; of any other class, none."""
+    """Returns the members of a record, in order. Empty for any other class."""
     found: dict[str, Member] = getattr(cls, "_members", {})
     return found
 
 
 def hints(cls: type) -> dict[str, Any]:
-    """The types of the members of a record. `Any` is None."""
+    """Returns the types of the members of a record, with None for `Any`."""
     import sys
 
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if "_members" in base.__dict__:
             names = {**vars(sys.modules[base.__module__]), "Any": None}
-            # The texts are of this package.
+            # `eval` is safe here: the annotations belong to this package.
             found.update({name: eval(of, names) for name, of in base.__annotations__.items()})  # noqa: S307
     return found
 
@@ -54,11 +54,11 @@ def hints(cls: type) -> dict[str, Any]:
 if not TYPE_CHECKING:
 
     def field(*, default: Any = _MISSING, repr: bool = True, compare: bool = True) -> Any:
-        """A member of which there is something to say."""
+        """Declares a member with options."""
         return Member(default, repr, compare)
 
     def dataclass(*, frozen: bool) -> Callable[[type], type]:
-        """Make a class a record: all are frozen."""
+        """Turns a class into a record. All records are frozen."""
         return _made
 
 
@@ -72,7 +72,7 @@ def _made(cls: Any) -> Any:
         elif given is not _MISSING:
             delattr(cls, name)
     cls._members = known
-    # One that the class has itself stays.
+    # A method that the class defines itself is kept.
     for name, method in _METHODS.items():
         if name not in cls.__dict__:
             setattr(cls, name, method)
@@ -92,7 +92,7 @@ def _init(self: Any, /, *given: Any, **named: Any) -> None:
 
 
 def _filled(cls: type, known: dict[str, Member], given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """All members of a record, of which some were given by their places, and some not at all."""
+    """Returns all members of a record, given the positional and named arguments of its constructor."""
     if len(given) > len(known):
         raise TypeError(f"{cls.__name__}() takes {len(known)} arguments, not {len(given)}")
     filled = dict(zip(known, given))  # noqa: B905
@@ -148,7 +148,7 @@ def _replaced(self: Any, /, **changes: Any) -> Any:
 
 
 class _AsDataclass:
-    """What `dataclasses` and `inspect` know of a record, made when one of them asks for it."""
+    """An attribute that `dataclasses` or `inspect` reads from a record, computed on first access."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -157,7 +157,7 @@ class _AsDataclass:
         import dataclasses
         import inspect
 
-        # Of the class that has the members: one below it may be anything.
+        # Uses the class that defines the members, because a subclass may be of any kind.
         cls = next(base for base in owner.__mro__ if "_members" in base.__dict__)
         namespace: dict[str, Any] = {"__annotations__": {}, "__module__": cls.__module__}
         for base in reversed(cls.__mro__):

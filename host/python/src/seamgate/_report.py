@@ -1,4 +1,4 @@
-"""A report, and how the types of a report are read from JSON."""
+"""Reports, and reading the types of a report from JSON."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report(ReportDocument):
-    """The verdict on one output. Data, never an exception. It is true where the output is accepted, as `success` is.
+    """The verdict on one output. It is data, never an exception. It is truthy if the output is accepted, like
+    `success`.
 
-    Integers in `output` are exact, other numbers are floats: `output_json` has the digits that were written.
+    Integers in `output` are exact, and other numbers are floats. `output_json` has the digits as written.
 
     Attributes:
         json: The report as JSON text, the same bytes as in every other runtime.
-        output_json: `output` as JSON text, numbers with the digits they were written with; None where `output` is.
-        raw: The output that was judged, as text: U+FFFD stands where its bytes were not UTF-8.
+        output_json: `output` as JSON text, with the digits of numbers as written. None if `output` is None.
+        raw: The output that was judged, as text, with U+FFFD for bytes that are not UTF-8.
     """
 
     json: str = field(repr=False, compare=False)
@@ -55,14 +56,14 @@ class Report(ReportDocument):
 
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
-        """Read a report that is JSON text.
+        """Read a report from JSON text.
 
         Args:
-            text: As `json` has it.
-            raw: The output that it is about, for `raw`.
+            text: The JSON text, as in `json`.
+            raw: The output that was judged, for `raw`.
 
         Raises:
-            ValueError: It is no report.
+            ValueError: The text is not a report.
         """
         if not isinstance(text, str):
             raise wrong("text", "the JSON text of a report", text)
@@ -70,7 +71,7 @@ class Report(ReportDocument):
 
     @classmethod
     def _read(cls, text: str, output: str | bytes) -> Report:
-        """Reads a report on an output in its original form."""
+        """Reads a report on an output that is given in its original form."""
         given: dict[str, Any] = {}
         texts: dict[str, str] = {}
         for name, value, source in _json.members(text):
@@ -95,7 +96,7 @@ class Report(ReportDocument):
 
     @property
     def success(self) -> bool:
-        """Whether the output is accepted as it stands. A partial one is not: somebody should look before its use."""
+        """True if the output is accepted. False for a partial output, which a person should check before its use."""
         return self.disposition is _ACCEPTED
 
     def __bool__(self) -> bool:
@@ -103,12 +104,12 @@ class Report(ReportDocument):
 
     @property
     def data(self) -> Any:
-        """The validated document, the same as `output`. It is there where the output is partial, too."""
+        """The validated document, the same as `output`. A partial output has one as well."""
         return self.output
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """The violations that rejected the output, or that keep items in quarantine. Empty if it is accepted."""
+        """The violations that rejected the output or put items in quarantine. Empty if it is accepted."""
         if self.error is not None and self.error.violations:
             return self.error.violations
         return tuple(violation for item in self.quarantined for violation in item.violations)
@@ -117,7 +118,7 @@ class Report(ReportDocument):
         """Returns the validated document of an accepted output.
 
         Raises:
-            NotAcceptedError: The output is not accepted: the error has this report.
+            NotAcceptedError: The output is not accepted. The error holds this report.
         """
         if self.success:
             return self.output
@@ -125,12 +126,12 @@ class Report(ReportDocument):
 
 
 class NotAcceptedError(SeamgateError):
-    """`unwrap` was called, and the output is not accepted.
+    """`unwrap` was called on an output that is not accepted.
 
     Attributes:
         report: The report on it.
-        violations: What is wrong: as the report has it, or as the type's own validators say.
-        feedback: What to tell the producer.
+        violations: The violations in the report, or those that the type's own validators found.
+        feedback: The feedback for the producer.
     """
 
     def __init__(self, report: Report, violations: tuple[Violation, ...], feedback: str) -> None:
@@ -145,31 +146,31 @@ class NotAcceptedError(SeamgateError):
 
 
 def record(cls: type[T], value: object, where: str) -> T:
-    """A record of ours from the object that it is in JSON.
+    """Converts a JSON object to a record of this package.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The object does not match the record.
     """
     converted: T = _converter(cls)(value, where)
     return converted
 
 
 def _converter(hint: Any) -> Converter:
-    """What makes a value of this type from the one that it is in JSON, or raises ValueError."""
+    """Returns a function that converts a JSON value to this type, or raises ValueError."""
     known = _CONVERTERS.get(hint)
     if known is None:
         known = _CONVERTERS[hint] = _make(hint)
     return known
 
 
-# No type is any.
+# None means any type.
 _CONVERTERS: dict[Any, Converter] = {None: lambda value, where: value}
 
 
 def _make(hint: Any) -> Converter:
     origin: Any = getattr(hint, "__origin__", None)
     arguments: tuple[Any, ...] = getattr(hint, "__args__", ())
-    # A module that has one has imported it.
+    # If a type comes from `typing`, its module has imported it.
     typing = sys.modules.get("typing")
     if typing is not None and origin is typing.Literal:
         return lambda value, where: _one_of(arguments, value, where)
@@ -195,7 +196,7 @@ def _make(hint: Any) -> Converter:
 
 
 def _of(kind: type[T], value: object, where: str) -> T:
-    # `True` is an integer to Python, and none in JSON.
+    # `True` is an integer in Python, but not in JSON.
     if type(value) is not kind:
         raise ValueError(f"`{where}` must be of type {kind.__name__}, not {type(value).__name__}")
     return value
@@ -220,7 +221,7 @@ def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: A
 
 @functools.cache
 def _from() -> dict[str, Converter]:
-    """What makes each member of a report. Not at import: it takes milliseconds."""
+    """Returns the converter of each member of a report. Not computed at import, because it takes milliseconds."""
     return {name: _converter(hint) for name, hint in hints(ReportDocument).items()}
 
 
@@ -230,7 +231,7 @@ _ACCEPTED = Disposition.ACCEPTED
 
 
 class _Lazy:
-    """A member of a report that the native module holds, made when somebody asks for it."""
+    """A member of a report that the native module holds, computed on first access."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -259,19 +260,19 @@ class _Lazy:
 
 
 def held_natively(output: object) -> None:
-    """Has reports make their members when somebody asks for them.
+    """Makes reports compute their members on first access.
 
     Args:
-        output: What makes the member `output`.
+        output: The descriptor of the member `output`.
     """
     setattr(Report, "output", output)  # noqa: B010
-    # The disposition is there from the beginning.
+    # The disposition is set from the beginning.
     for name in _LAZY - {"output", "disposition"}:
         setattr(Report, name, _Lazy(name))
 
 
 def _given(report: Report) -> str | bytes:
-    """Returns the output that a report is about as it was given."""
+    """Returns the judged output in its original form."""
     held = report.__dict__
     handle = held.get("_handle")
     given: str | bytes = held.get("_output", report.raw) if handle is None else handle.given
@@ -279,7 +280,7 @@ def _given(report: Report) -> str | bytes:
 
 
 def _located(read: dict[str, Any]) -> Iterator[Located]:
-    """Yields everything of a report that has a place in the output."""
+    """Yields all parts of a report that have a position in the output."""
     if read["error"] is not None:
         yield from read["error"].violations
     for item in read["quarantined"]:

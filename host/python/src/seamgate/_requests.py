@@ -1,4 +1,4 @@
-"""What is asked of a gate, and its JSON text."""
+"""Requests to a gate, and their JSON text."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _NAME = re.compile(r"[a-z][a-z0-9._-]{0,127}")
 
 @dataclass(frozen=True)
 class Request:
-    """One output to judge, for `Gate.validate_all`: what `Gate.validate` takes.
+    """One output to judge, for `Gate.validate_all`: the arguments of `Gate.validate`.
 
     Attributes:
         contract: The name of an agent whose contract is registered, or a contract.
-        output: What the agent produced.
-        finish: Why it stopped.
-        lists: Lists that the contract's `allow` names.
-        evidence: What the agent saw, where the contract has `evidence`.
+        output: The agent's output.
+        finish: Why the agent stopped.
+        lists: The lists that the contract's `allow` names.
+        evidence: The results that the agent saw, if the contract has `evidence`.
     """
 
     contract: Contract
@@ -103,8 +103,8 @@ def _contract_given(contract: Contract) -> tuple[str, Model | None]:
     """Returns a contract as JSON text, and the type that is its schema, if any.
 
     Raises:
-        TypeError: It is none, or holds something that is not JSON.
-        FileError: It is a file that cannot be read.
+        TypeError: It is not a contract, or holds a value that is not JSON.
+        FileError: The file cannot be read.
     """
     if isinstance(contract, os.PathLike) or _is_path(contract):
         from ._contracts import read_contract
@@ -127,7 +127,7 @@ def _contract_given(contract: Contract) -> tuple[str, Model | None]:
         from ._models import Model
 
         model = Model(contract["schema"], "contract: $.schema")
-        # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
+        # Pydantic's own patterns use lookahead. They come from no producer, and this engine limits the steps as well.
         contract = {"patterns": "backtracking", **contract, "schema": _json.parse(model.schema)}
     return _json.text(plain("contract", contract)), model
 
@@ -159,7 +159,7 @@ def _no_document(what: str, given: object, advice: str = "") -> TypeError:
 
 
 def _text_of(what: str, document: str | Mapping[str, Any]) -> str:
-    """One of the documents that a decision depends on, as JSON text."""
+    """Returns one of the documents that a decision depends on, as JSON text."""
     if isinstance(document, Mapping):
         return _json.written(dict(document))
     return _text_given(what, document, "bad_request", " or a dict")
@@ -183,7 +183,7 @@ def _size(text: str) -> int:
 
 
 def _bytes_of(output: Output) -> bytes | str:
-    """The output as an object that never changes.
+    """Returns the output as an immutable object.
 
     Raises:
         TypeError: It is neither text nor bytes.
@@ -196,7 +196,7 @@ def _bytes_of(output: Output) -> bytes | str:
 
 
 def _output_text(output: Output) -> tuple[str, int | None]:
-    """The output as text, and where it first is not well-formed."""
+    """Returns the output as text, and the position of the first ill-formed byte or character."""
     output = _bytes_of(output)
     if isinstance(output, str):
         try:
@@ -220,7 +220,7 @@ def _lists(lists: Lists) -> dict[str, list[str]]:
 
 
 def _evidence(evidence: Evidence) -> str:
-    """Evidence as JSON text."""
+    """Returns evidence as JSON text."""
     return _json.text(_observations(evidence))
 
 
@@ -232,7 +232,7 @@ def _observations(evidence: Evidence) -> list[dict[str, Any]]:
 
 
 def _finish_word(finish: Finish | str | None) -> str:
-    """Returns the finish reason as a word of the component or of an API."""
+    """Returns the finish reason as one of the component's words or an API's own word."""
     if finish is None:
         return Finish.UNKNOWN.value
     if isinstance(finish, str):

@@ -1,4 +1,4 @@
-"""Runs of the kernel: every event and what it led to is in a journal before the host acts."""
+"""Runs of the kernel. Every event and its consequences are in a journal before the host acts."""
 
 from __future__ import annotations
 
@@ -22,31 +22,32 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Blob = Literal["artifact", "checkpoint"]
-"""What a journal keeps beside its lines: whole results and prompts, and states to go on from."""
+"""The kinds of text that a journal stores beside its lines: whole results and prompts, and states to resume from."""
 
 
 class Journal(Protocol):
-    """Where the lines of one run are kept: in a database, for one. A path of a folder is a journal, too."""
+    """Stores the lines of one run, for example in a database. The path of a folder can be used instead of a
+    `Journal`."""
 
     def count(self) -> int:
-        """How many lines it has, as far as its owner knows."""
+        """Returns the number of lines, as far as this process knows."""
 
     def lines(self, start: int) -> Iterable[str]:
-        """The lines from one on; the first has the number 0."""
+        """Returns the lines from number `start` on. The first line has the number 0."""
 
     def append(self, expected: int, lines: list[str]) -> bool:
-        """Add all these lines where it has as many as expected, and keep them safe from a crash before this returns.
-        False where it has others: then none is added."""
+        """Appends these lines if the journal has as many lines as expected, and makes them durable before returning.
+        Returns False, and appends nothing, if it has another number of lines."""
 
     def put(self, blob: Blob, digest: str, text: str) -> None:
-        """Keep a text under its digest. To keep it again is no error."""
+        """Stores a text under its digest. Storing it again is not an error."""
 
     def get(self, blob: Blob, digest: str) -> str | None:
-        """The text under a digest."""
+        """Returns the text with a digest."""
 
 
 class Run:
-    """The life of one task, step by step: see `Gate.start`, `Gate.open` and `Gate.restore`."""
+    """A run of the kernel, advanced event by event; see `Gate.start`, `Gate.open` and `Gate.restore`."""
 
     def __init__(self, native: Any) -> None:
         self._native = native
@@ -55,34 +56,34 @@ class Run:
         return f"<seamgate.Run {self.id} of {self.agent}, step {self.step}>"
 
     def send(self, event: str | RunEvent | Mapping[str, Any]) -> tuple[Action, ...]:
-        """Apply an event. What it led to is in the journal when this returns.
+        """Apply an event. Its consequences are in the journal when this returns.
 
         Args:
-            event: What happened (`schemas/event.schema.json`).
+            event: The event (`schemas/event.schema.json`).
 
         Returns:
             The actions that the host must take.
 
         Raises:
-            SeamgateFault: The kernel takes no such event. The run is as it was.
-            JournalError: The journal cannot be written, or another writer was there. The run is as it was.
+            SeamgateFault: The kernel rejects the event. The run is unchanged.
+            JournalError: The journal cannot be written, or another writer has added lines. The run is unchanged.
         """
         return actions(raised(self._native.send, _text_of("event", event)))
 
     def keep(self, text: str) -> str:
-        """Keep a text that an event names by its digest, which this gives."""
+        """Store a text that an event names by its digest. Returns the digest."""
         if not isinstance(text, str):
             raise wrong("text", "a str", text)
         return str(raised(self._native.keep, text))
 
     @property
     def records(self) -> tuple[RunRecord, ...]:
-        """What was decided in the last step."""
+        """The decisions of the last step."""
         return tuple(_json.parse(record) for record in self._native.records())
 
     @property
     def wake_at(self) -> int | None:
-        """When something lapses, in milliseconds since 1970: send a `tick` then."""
+        """The time of the next timeout, in milliseconds since 1970. Send a `tick` then."""
         at: int | None = self._native.wake_at
         return at
 
@@ -93,12 +94,12 @@ class Run:
 
     @property
     def snapshot(self) -> str:
-        """What `Gate.restore` goes on from, as text to keep beside the lines."""
+        """The snapshot for `Gate.restore`, as text to store beside the lines."""
         return str(self._native.snapshot)
 
     @property
     def step(self) -> int:
-        """How many events the run has had."""
+        """The number of events that the run has had."""
         return int(self._native.step)
 
     @property
@@ -124,19 +125,19 @@ def start(
 
 
 def go_on(engine: NativeEngine, journal: Journal | str | os.PathLike[str]) -> Run:
-    """Go on with a run from its journal."""
+    """Resume a run from its journal."""
     return Run(raised(engine.native.open, _kept(journal)))
 
 
 def restore(engine: NativeEngine, journal: Journal | str | os.PathLike[str], snapshot: str) -> Run:
-    """Go on with a run from its snapshot."""
+    """Resume a run from its snapshot."""
     if not isinstance(snapshot, str):
         raise wrong("snapshot", "`Run.snapshot`", snapshot)
     return Run(raised(engine.native.restore, _kept(journal), snapshot))
 
 
 def _kept(journal: Journal | str | os.PathLike[str]) -> Journal | str | os.PathLike[str]:
-    """Returns a journal, or refuses what is none."""
+    """Returns a journal, or raises `TypeError` if the value is not one."""
     if isinstance(journal, (str, os.PathLike)):
         return journal
     missing = [
@@ -148,7 +149,7 @@ def _kept(journal: Journal | str | os.PathLike[str]) -> Journal | str | os.PathL
 
 
 def actions(texts: list[str]) -> tuple[Action, ...]:
-    """Actions from their JSON texts."""
+    """Reads actions from their JSON texts."""
     return tuple(_json.parse(text) for text in texts)
 
 

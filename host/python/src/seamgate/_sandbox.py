@@ -1,4 +1,4 @@
-"""The sandbox: a component that is compiled, its instances, and the limits of a call."""
+"""The sandbox: a compiled component, its instances, and the limits of a call."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ REGISTRY = "seamgate:validator/registry@0.1.0"
 PROFILES = "seamgate:harness/profiles@0.1.0"
 KERNEL = "seamgate:harness/kernel@0.1.0"
 
-# Between two looks at the clock, in seconds.
+# The seconds between two ticks of the clock.
 _TICK = 0.01
 
-# Ticks without a call after which the thread ends: to start one costs as much as a small call.
+# The thread ends after this many ticks without a call. Starting a thread costs as much as a small call.
 _IDLE_TICKS = 10
 
-# What 32 bits address, and the fuel to see whether it is of any use.
+# The memory that 32 bits can address, and the fuel for finding out whether more memory helps.
 _MOST_MEMORY = 2**32
 _FURTHER = 100_000
 
-# How a call that was stopped ends, by the last words of the runtime. Its message has the frames first, in which a
-# component may have names that read like these.
+# The fault of a stopped call, by the last words of the runtime's message. The message begins with the frames, in
+# which a component may have names that look like these words.
 _ENDS: dict[str, FaultCode] = {
     "wasm trap: all fuel consumed by WebAssembly": "out_of_fuel",
     "wasm trap: call stack exhausted": "stack_overflow",
@@ -50,7 +50,7 @@ _ENDS: dict[str, FaultCode] = {
 
 
 class Ticker:
-    """Counts an engine's epoch up while calls are in flight, in a thread of its own."""
+    """Increments an engine's epoch while calls are in flight, in a separate thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -58,15 +58,15 @@ class Ticker:
         _TICKERS.add(self)
 
     def _alone(self) -> None:
-        """No call is in flight and no thread is there: as it is at first, and in a process that was forked off."""
-        # A handler of a signal may begin a call while this thread holds it.
+        """Resets to the initial state, without calls in flight and without a thread. Also used in a forked process."""
+        # Reentrant, because a signal handler may begin a call while this thread holds the lock.
         self._lock = threading.RLock()
         self._calls = 0
         self._thread: threading.Thread | None = None
         self._ended = False
 
     def end(self) -> None:
-        """Never count again: the engine is about to be gone."""
+        """Stops for good, before the engine is freed."""
         with self._lock:
             self._ended = True
 
@@ -108,7 +108,7 @@ def _after_fork() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
-# What the runtime holds for this module.
+# The objects of the runtime that this module holds.
 _HELD: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
@@ -119,7 +119,8 @@ def _held(managed: T) -> T:
 
 @atexit.register
 def _let_go() -> None:
-    """Free what is left while Python is whole. Later, each would print that the function which frees it is gone."""
+    """Frees the remaining objects before the interpreter shuts down. Later, each would print that its destructor no
+    longer exists."""
     for ticker in list(_TICKERS):
         ticker.end()
     for managed in list(_HELD):
@@ -127,22 +128,22 @@ def _let_go() -> None:
 
 
 class Stopped(Exception):
-    """An instance was stopped, and is of no use any more."""
+    """An instance was stopped and cannot be used again."""
 
     def __init__(self, error: Exception, used: int, limit: int, used_by: str = "the verdict") -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         super().__init__(lines[-1] if lines else "it says nothing")
         self.code: FaultCode = _ENDS.get(str(self), "trap")
         self.used = used
-        """The fuel that it had used by then."""
+        """The fuel that it had used."""
         self.limit = limit
-        """The fuel of the budget that it was in."""
+        """The fuel of the budget that was in force."""
         self.used_by = used_by
         """The work that used the fuel: `compiling` or `the verdict`."""
 
 
 class Sandbox:
-    """A component that is compiled, and the limits of its instances."""
+    """A compiled component, and the limits of its instances."""
 
     def __init__(self, component: bytes | None, limits: Limits, cache: bool) -> None:
         self.is_builtin = component is None
@@ -168,10 +169,10 @@ class Sandbox:
         return found
 
     def harness(self, interface: str, function: str) -> ExportIndex:
-        """A function of the kernel, which a component may be without.
+        """Returns a function of the kernel, which a component may lack.
 
         Raises:
-            SeamgateFault: It has none.
+            SeamgateFault: The component lacks it.
         """
         found = self._find(interface, function)
         if not found:
@@ -186,15 +187,15 @@ class Sandbox:
         return None if found is None else _held(found)
 
     def enter(self, memory: int) -> Live:
-        """A fresh instance.
+        """Returns a fresh instance.
 
         Raises:
             Stopped: It does not start.
         """
         store = _held(Store(self._engine))
-        # One memory, and what else the built-in component needs.
+        # One memory, and the other resources that the built-in component needs.
         store.set_limits(memory_size=memory, table_elements=20_000, instances=8, tables=8, memories=1)
-        # Instantiating runs what a component starts with: the built-in one nothing, another whatever it likes.
+        # Instantiating runs the component's start code. The built-in component has none, but another may have any.
         fuel = self.limits.fuel_for(0)
         self.limit(store, fuel)
         try:
@@ -203,16 +204,16 @@ class Sandbox:
             raise Stopped(error, fuel - store.get_fuel(), fuel) from None
 
     def limit(self, store: Store, fuel: int) -> None:
-        """Give an instance the limits of a call, which begins now."""
+        """Sets the limits of a call that begins now."""
         store.set_fuel(fuel)
-        # The tick that is under way counts for none.
+        # The current, incomplete tick does not count.
         store.set_epoch_deadline(math.ceil(self.limits.timeout_seconds / _TICK) + 1)
 
     def run(self, operation: Callable[[Live], T], fuel: int) -> tuple[T, Usage, Live]:
         """Run an operation in a fresh instance within the limits.
 
         Raises:
-            SeamgateFault: One of the limits was passed, or the component failed; or the operation raised it.
+            SeamgateFault: A limit was exceeded, or the component failed; or the operation raised it.
         """
         memory = self.limits.memory
         try:
@@ -221,9 +222,9 @@ class Sandbox:
             if stopped.code != "trap":
                 raise self.fault(stopped) from None
             first = stopped
-        # Wasmtime for Python does not say whether memory was refused. But a guest does the same in every run: so where
-        # more memory makes a difference, there was too little. What it gets by that it can hardly use: its fuel ends a
-        # little after the place where it was stopped.
+        # Wasmtime for Python does not report whether an allocation was refused. But a guest is deterministic, so if
+        # more memory makes a difference, there was too little. The guest gains little from the second run, because its
+        # fuel ends shortly after the point where it was stopped.
         try:
             self.attempt(operation, first.used + _FURTHER, None, _MOST_MEMORY)
         except Stopped as again:
@@ -237,7 +238,7 @@ class Sandbox:
     def attempt(
         self, operation: Callable[[Live], T], fuel: int, live: Live | None, memory: int | None = None
     ) -> tuple[T, Usage, Live]:
-        """Run an operation once, in this instance or a fresh one.
+        """Runs an operation once, in this instance or a fresh one.
 
         Raises:
             Stopped: The instance was stopped.
@@ -257,7 +258,7 @@ class Sandbox:
             return value, Usage(live.used, elapsed, self.digest), live
 
     def fault(self, stopped: Stopped) -> SeamgateFault:
-        """What stopped an instance."""
+        """Returns the fault for a stopped instance."""
         limits = self.limits
         if stopped.code == "out_of_fuel":
             message = f"{stopped.used_by} took more than {stopped.limit} units of fuel"
@@ -279,25 +280,26 @@ class Live:
         self.store = store
         self._instance = instance
         self.agents: set[str] = set()
-        """The agents whose contracts it was given."""
+        """The agents whose contracts are registered in it."""
         self.profiles: set[str] = set()
-        """The agents whose profiles it was given."""
+        """The agents whose profiles are registered in it."""
         self.fuel = 0
-        """What the call may use, but for its contracts and profiles."""
+        """The fuel of the call, without that for contracts and profiles."""
         self.limit = 0
-        """The fuel of the budget that it is in."""
+        """The fuel of the current budget."""
         self.used_by = "the verdict"
-        """The work that the budget is for, as a fault names it."""
+        """The work that the current budget is for, as a fault names it."""
         self._before = 0
 
     def begin(self, fuel: int) -> None:
-        """A call begins, which was given so much fuel."""
+        """Begins a call with this much fuel."""
         self.fuel = self.limit = fuel
         self.used_by = "the verdict"
         self._before = 0
 
     def grant(self, fuel: int, used_by: str = "the verdict") -> None:
-        """Another budget: what is left of the one before is gone. A fault names `used_by` if all of it is used."""
+        """Starts another budget, and drops the rest of the previous one. If it is exhausted, the fault names
+        `used_by`."""
         self.used_by = used_by
         self._before = self.used
         self.limit = fuel
@@ -305,13 +307,13 @@ class Live:
 
     @property
     def used(self) -> int:
-        """The fuel that the call has used."""
+        """Returns the fuel that the call has used."""
         return self._before + self.limit - self.store.get_fuel()
 
     def call(self, function: ExportIndex, *arguments: str | None) -> Any:
-        """Call one of its functions that take texts.
+        """Calls one of the instance's functions, whose arguments are texts.
 
-        What goes wrong there is told by `Sandbox.attempt`.
+        `Sandbox.attempt` converts the errors.
         """
         try:
             found = self._instance.get_func(self.store, function)
@@ -323,7 +325,7 @@ class Live:
 
 
 class _CallError(Exception):
-    """A call of a function failed, for the reason that it holds."""
+    """A call of a function failed. The exception holds the cause."""
 
 
 def _builtin() -> bytes:
@@ -335,14 +337,14 @@ def _builtin() -> bytes:
 
 def _config(limits: Limits) -> Config:
     config = Config()
-    # The bound on work, the same on every machine; and the clock.
+    # Fuel limits the work, equally on every machine; epochs limit the time.
     config.consume_fuel = True
     config.epoch_interruption = True
     config.max_wasm_stack = limits.stack
-    # The same bytes everywhere: one NaN, and no instruction whose result is the machine's choice.
+    # Results are the same on all machines: one NaN, and no instruction with machine-dependent results.
     config.cranelift_nan_canonicalization = True
     config.wasm_relaxed_simd = False
-    # A component needs none of these; what is off cannot be attacked.
+    # A component needs none of these features. Disabling them reduces the attack surface.
     config.wasm_memory64 = False
     config.wasm_multi_memory = False
     config.wasm_tail_call = False
@@ -350,8 +352,7 @@ def _config(limits: Limits) -> Config:
     return config
 
 
-# The threads that compile belong to the process in which they were started: one that was forked off would wait for them
-# for ever.
+# Compiler threads exist only in the process that started them. A forked process would wait for them forever.
 _COMPILER = os.getpid()
 
 

@@ -1,4 +1,4 @@
-"""Contracts that nobody registers, each compiled once and kept for the next output."""
+"""Contracts that are not registered by name. Each is compiled once and kept for the next output."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from ._gate import Gate
 from ._limits import Limits
 from ._types import ContractInfo
 
-# So many are kept. With one more, all are forgotten: programs that make schemas without end do not fill the memory.
+# The most contracts that are kept. One more drops all of them, so that programs that keep generating schemas do not
+# fill the memory.
 _MOST = 256
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A contract that is registered in a gate, out of sight of its author."""
+    """A contract that is registered in a hidden gate."""
 
     gate: Gate
     info: ContractInfo
@@ -25,7 +26,7 @@ class Compiled:
 
 @dataclass
 class _Shared:
-    """A gate for contracts of different agents, and the contract of each agent that it has or is about to get."""
+    """A gate for contracts of different agents, and the contracts that are or will be registered in it, by agent."""
 
     gate: Gate
     agents: dict[str, str] = field(default_factory=dict)
@@ -37,16 +38,16 @@ class _Kept:
     contracts: dict[str, Compiled] = field(default_factory=dict)
 
 
-# Held for a moment, and never while something is compiled. A handler of a signal may come while this thread holds it.
+# Never held while a contract is compiled. Reentrant, because a signal handler may run while this thread holds it.
 _lock = threading.RLock()
 _kept: dict[Limits, _Kept] = {}
 
 
 def compiled(contract: str, limits: Limits) -> Compiled:
-    """Compile a contract that is JSON text, unless that was done before.
+    """Compiles a contract that is JSON text, or returns it if it is already compiled.
 
     Raises:
-        SeamgateFault: `bad_contract`; or a limit was passed.
+        SeamgateFault: `bad_contract`; or a limit was exceeded.
     """
     with _lock:
         kept = _kept.get(limits)
@@ -59,7 +60,7 @@ def compiled(contract: str, limits: Limits) -> Compiled:
     agent = _agent(contract)
     shared = _room(kept, agent, contract)
     if shared is None:
-        # Other threads go on while a gate is made.
+        # The lock is not held here, so other threads continue while the gate is created.
         gate = Gate(limits=limits)
         with _lock:
             shared = _room(kept, agent, contract)
@@ -78,7 +79,7 @@ def compiled(contract: str, limits: Limits) -> Compiled:
 
 
 def _room(kept: _Kept, agent: str, contract: str) -> _Shared | None:
-    """Returns a gate with room for a contract, which holds one per agent."""
+    """Returns a gate that has no other contract for this agent yet."""
     with _lock:
         for shared in kept.gates:
             if shared.agents.setdefault(agent, contract) == contract:
@@ -87,11 +88,11 @@ def _room(kept: _Kept, agent: str, contract: str) -> _Shared | None:
 
 
 def contract_of(schema: str, policy: str = "") -> str:
-    """A contract that is nothing but a schema, both as JSON text. Its agent is named by what the schema says.
+    """Returns a contract for a schema, both as JSON text. The name of its agent is derived from the content.
 
     Args:
         schema: The schema.
-        policy: Further members of the contract, as they stand in JSON text before the schema.
+        policy: Further members of the contract, as JSON text to put before the schema.
     """
     digest = hashlib.sha256((policy + schema).encode()).hexdigest()
     return f'{{"agent":"schema-{digest[:16]}",{policy}"schema":{schema}}}'

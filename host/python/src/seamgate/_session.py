@@ -1,4 +1,4 @@
-"""An output that is still coming."""
+"""Sessions, which follow an output while it is streamed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Completed:
-    """An item whose text has come whole. Nothing is judged yet.
+    """An item whose text has arrived completely. It is not judged yet.
 
     Attributes:
-        candidate: Where the candidate begins that it is in, in bytes.
-        index: Its place among the items of that candidate, from 0.
-        span: Its place in the output, in bytes.
-        text: Its text.
-        str_span: Its place in characters, if all chunks were `str`, or in the text that their bytes are.
+        candidate: The byte offset at which the candidate with this item begins.
+        index: The item's index in that candidate, from 0.
+        span: The item's position in the output, in bytes.
+        text: The item's text.
+        str_span: The item's position in characters. If a chunk was bytes, characters of the decoded text.
     """
 
     candidate: int
@@ -43,7 +43,7 @@ class Completed:
 
     @property
     def value(self) -> Any:
-        """Its value. None if the text is not JSON as it stands, which `repair` may put right."""
+        """The item's value. None if the text is not valid JSON, which `repair` may still fix."""
         try:
             return _json.parse(self.text)
         except ValueError:
@@ -52,12 +52,12 @@ class Completed:
 
 @dataclass(frozen=True)
 class DeadEnd:
-    """Why an output can no longer become right, whatever comes.
+    """The reason why an output can no longer become valid, whatever follows.
 
     Attributes:
-        keyword: The check that it fails.
-        message: One sentence for a person.
-        at: Where in the output that came to light, in bytes.
+        keyword: The check that the output fails.
+        message: One sentence for people.
+        at: The byte offset in the output at which the failure was detected.
     """
 
     keyword: str
@@ -67,12 +67,12 @@ class DeadEnd:
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known of an output that is still coming.
+    """The state of an output that is still being streamed.
 
     Attributes:
-        completeness: `soft_complete` where what has come is a whole document, and more may come.
+        completeness: `soft_complete` if the text so far is a complete document, although more may follow.
         items: The items that this chunk completed.
-        dead_end: Why it can no longer become right, where it cannot: stop the producer.
+        dead_end: If the output can no longer become valid, the reason: stop the producer.
     """
 
     completeness: Literal["in_flight", "soft_complete", "hard_complete"]
@@ -81,17 +81,17 @@ class Progress:
 
     @property
     def partial(self) -> PartialDocument | None:
-        """The document as far as it had come with this chunk, for a view of it. Nothing of it is judged: any member may
-        be missing, and the last string may go on. None before it begins, and if it is neither an object nor an array.
+        """The document up to this chunk, for display. Nothing in it is judged: any member may be missing, and the last
+        string may be incomplete. None before the document begins, and if it is neither an object nor an array.
 
-        It is made when it is read, which costs a verdict on the text so far.
+        It is computed on access, at the cost of one verdict on the text so far.
         """
         text: _Text | None = self.__dict__.get("_text")
         return None if text is None else text.partial(self.__dict__["_end"])
 
 
 class _Text:
-    """The output so far, as long as a session or its progress needs it."""
+    """The output so far, kept as long as a session or its progress needs it."""
 
     def __init__(self, view_of: Callable[[], View]) -> None:
         self.view_of = view_of
@@ -106,16 +106,16 @@ class _Text:
 
 
 class Session:
-    """Chunks in, the verdict at the end: see `Gate.session`.
+    """Takes chunks of an output, and returns the verdict at the end; see `Gate.session`.
 
-    It holds an instance until it is finished, closed, ended by a fault, or collected. `with` closes it:
+    A session holds an instance until it is finished, closed, ended by a fault, or garbage-collected. `with` closes it:
 
         with gate.session("triage") as session:
             for progress in session.read(stream):
                 show(progress.partial)
             verdict = session.finish()
 
-    One thread at a time may use it.
+    Only one thread at a time may use it.
     """
 
     def __init__(
@@ -135,9 +135,9 @@ class Session:
         )
         self._agent = agent
         self._text = _Text(view_of)
-        # A place up to which the characters are counted, and how many there are before it.
+        # A byte offset up to which characters are counted, and their number.
         self._counted = (0, 0)
-        # Why the producer stopped, if a stream said so.
+        # The reason why the producer stopped, if the stream gave one.
         self._finish = Finish.UNKNOWN.value
 
     def __repr__(self) -> str:
@@ -150,16 +150,16 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End it without a verdict, if it has not ended: what it holds is free at once."""
-        # What was told before may still be read.
+        """End the session without a verdict, if it has not ended, and free its instance at once."""
+        # Earlier progress remains readable.
         self._text = _Text(self._text.view_of)
         self._coming.close()
 
     def push(self, chunk: str | bytes) -> Progress:
-        """Add the next piece, cut anywhere.
+        """Add the next chunk. It may end anywhere, even within a character.
 
         Raises:
-            SeamgateFault: A limit was passed, which ends the session.
+            SeamgateFault: A limit was exceeded, which ends the session.
         """
         if isinstance(chunk, str):
             chunk = chunk.encode("utf-8", "surrogatepass")
@@ -175,21 +175,21 @@ class Session:
 
     @property
     def partial(self) -> PartialDocument | None:
-        """The document as far as it has come; see `Progress.partial`."""
+        """The document so far; see `Progress.partial`."""
         return self._text.partial(len(self._text.output))
 
     def read(self, stream: object) -> Iterator[Progress]:
-        """Take a whole stream, and say after each piece what is known. Then `finish` gives the verdict.
+        """Read a whole stream, and yield the progress after each chunk. Then call `finish` for the verdict.
 
-        The stream is closed at its end, and also if the loop is left early and the iterator is closed.
+        The stream is closed at its end, or when the iterator is closed because the loop exits early.
 
         Args:
-            stream: An iterable of str or bytes; or the stream of a client, as `ask_stream` takes it, which also says
+            stream: An iterable of str or bytes; or the stream of a client that `ask_stream` supports, which also says
                 why the producer stopped.
 
         Raises:
-            SeamgateFault: A limit was passed, which ends the session.
-            TypeError: The stream is nothing that is known.
+            SeamgateFault: A limit was exceeded, which ends the session.
+            TypeError: The stream is of an unknown type.
         """
         from ._clients import pieces
 
@@ -197,7 +197,7 @@ class Session:
             yield from self._taken(piece.text, piece.finish)
 
     async def read_async(self, stream: object) -> AsyncIterator[Progress]:
-        """The same as `read` for an asynchronous stream."""
+        """The same as `read`, for an asynchronous stream."""
         from ._clients import pieces_async
 
         async for piece in pieces_async(stream):
@@ -206,16 +206,16 @@ class Session:
 
     def _taken(self, text: str | bytes | None, finish: str | None) -> Iterator[Progress]:
         if finish is not None and self._finish != Finish.REFUSAL.value:
-            # Interfaces say `stop` after a refusal.
+            # Some APIs report `stop` after a refusal.
             self._finish = finish
         if text is not None:
             yield self.push(text)
 
     def finish(self, finish: Finish | str | None = None) -> Verdict:
-        """The verdict, the same as that of `Gate.validate` on the whole output.
+        """Returns the verdict, the same as that of `Gate.validate` on the whole output.
 
         Args:
-            finish: Why the producer stopped. Default: as the stream said that `read` took.
+            finish: Why the producer stopped. Default: the reason in the stream that `read` read.
 
         Errors are those of `Gate.validate`.
         """
@@ -256,7 +256,7 @@ class _Native:
 
 
 class _Other:
-    """A session of a backend without them. After a fault or its end it takes nothing more."""
+    """A session for a backend that has none of its own. After a fault or its end it accepts no more chunks."""
 
     def __init__(self, *given: Any) -> None:
         from ._following import Following

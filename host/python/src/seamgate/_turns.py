@@ -1,4 +1,4 @@
-"""Objects that threads use in turn. Each wait has a time limit."""
+"""A lock with a time limit on each wait."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ._faults import SeamgateFault
 
 
 class Turns:
-    """Lets one thread at a time in, as the native module does with sessions and instances.
+    """Admits one thread at a time, as the native module does for sessions and instances.
 
     Args:
-        name: What it guards, for messages.
+        name: The name of the guarded object, for messages.
         most_seconds: How long a thread waits for its turn.
     """
 
@@ -24,7 +24,7 @@ class Turns:
     def __enter__(self) -> None:
         me = threading.get_ident()
         if self._user == me:
-            # A callback, or the handler of a signal that arrived meanwhile.
+            # The caller is a callback or a signal handler in the same thread.
             raise RuntimeError(f"the {self._name} is at work: it cannot be called from inside")
         if not self._lock.acquire(timeout=self._most):
             message = f"another thread has used the {self._name} for {self._most:g} s: give each thread its own"

@@ -1,4 +1,4 @@
-"""Types of Python that have a schema, and the names of all other values in errors."""
+"""Recognizes Python types that have a schema, and names other values in errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import typing
 from typing import Any
 
-# The most characters that are shown of a name.
+# The most characters of a name in a message.
 MOST_NAME = 64
 
 
@@ -23,17 +23,17 @@ def is_type(value: object) -> bool:
 
 
 def is_adapter(value: object) -> bool:
-    """Whether a value is a `TypeAdapter` of Pydantic."""
+    """Returns whether a value is a `TypeAdapter` of Pydantic."""
     return _library(type(value)) == "pydantic" and type(value).__name__ == "TypeAdapter"
 
 
 def is_struct(value: object) -> bool:
-    """Whether a value is a class of msgspec."""
+    """Returns whether a value is a class of msgspec."""
     return isinstance(value, type) and any(_library(base) == "msgspec" for base in value.__mro__)
 
 
 def is_attrs(value: object) -> bool:
-    """Whether a value is a class of attrs."""
+    """Returns whether a value is a class of attrs."""
     return isinstance(value, type) and "__attrs_attrs__" in vars(value)
 
 
@@ -69,7 +69,7 @@ def leaves(of: object) -> typing.Iterator[object]:
 
 
 def shown(name: str) -> str:
-    """Truncates a name, and escapes what cannot be seen."""
+    """Truncates a name, and escapes invisible characters."""
     cut = name if len(name) <= MOST_NAME else name[:MOST_NAME] + "…"
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in cut)
 

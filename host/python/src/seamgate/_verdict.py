@@ -1,4 +1,4 @@
-"""A verdict, and the answer to a request that is JSON text."""
+"""Verdicts, and answers to requests that are JSON text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to a request that is JSON text, and what it took.
+    """The answer to a request that is JSON text, and its resource usage.
 
     Attributes:
         json: One line of JSON text: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`.
-        usage: What it took.
+        usage: The resource usage.
     """
 
     json: str
@@ -29,11 +29,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one output, and what it took. It is true where the output is accepted.
+    """The verdict on one output, and its resource usage. It is truthy if the output is accepted.
 
     Attributes:
-        report: The verdict.
-        usage: What it took. Beside the report: reports are the same bytes everywhere, times are not.
+        report: The report.
+        usage: The resource usage. It is separate from the report because reports are the same everywhere, and times are
+            not.
     """
 
     report: Report
@@ -44,12 +45,12 @@ class Verdict:
 
     @property
     def success(self) -> bool:
-        """Whether the output is accepted as it stands, as `report.success`."""
+        """True if the output is accepted; the same as `report.success`."""
         return self.report.success
 
     @property
     def data(self) -> Any:
-        """The validated document, as `report.data`."""
+        """The validated document; the same as `report.data`."""
         return self.report.data
 
     @property
@@ -72,7 +73,7 @@ class Verdict:
 
 
 class Used:
-    """The member `usage` of a verdict that the native module holds, made when somebody asks for it."""
+    """The member `usage` of a verdict that the native module holds, computed on first access."""
 
     def __get__(self, verdict: Verdict | None, owner: type[Verdict]) -> Any:
         if verdict is None:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class WasmtimeEngine(Engine):
-    """A component that the package runs."""
+    """A component that the package `wasmtime` runs."""
 
     def __init__(self, component: bytes | None, limits: Limits, cache: bool) -> None:
         super().__init__(component, limits)
@@ -69,20 +69,20 @@ class WasmtimeEngine(Engine):
         return _record(ContractInfo, _typed(live, self.sandbox.register, text))
 
     def give(self, live: Live, text: str) -> ContractInfo:
-        """Register a contract in an instance, within the budget that contracts have."""
+        """Register a contract in an instance, within the budget for contracts."""
         live.grant(self.limits.fuel_for_contract(_size(text)), "compiling")
         return self._register(live, text)
 
     def give_profile(self, live: Live, text: str) -> ProfileInfo:
-        """Register a profile in an instance, within the budget that contracts have."""
+        """Register a profile in an instance, within the budget for contracts."""
         live.grant(self.limits.fuel_for_contract(_size(text)), "compiling")
         return _read(ProfileInfo, _typed(live, self.sandbox.harness(PROFILES, "register"), text))
 
 
 class _Instance:
-    """An instance, or none yet. After a fault that stopped it, the next call begins with a fresh one.
+    """An instance, which is created on first use. After a fault stops it, the next call starts a fresh one.
 
-    Where it is for one call, each call begins with a fresh one: nothing is kept, and any number of threads may call.
+    With `once`, every call starts a fresh instance, nothing is kept, and any number of threads may call.
     """
 
     def __init__(self, engine: WasmtimeEngine, *, once: bool = False) -> None:
@@ -125,7 +125,7 @@ class _Instance:
             value, _ = self.run(operation, size, profiles=[agent])
         except SeamgateFault as fault:
             if fault.code == "unknown_agent":
-                # An instance knows the profiles it was given; the gate knows them all.
+                # An instance knows only the profiles that were registered in it. The gate knows all of them.
                 fault.detail["agents"] = sorted({*fault.detail.get("agents", []), *self._engine.profiles})
             raise
         return value
@@ -133,9 +133,9 @@ class _Instance:
     def run(
         self, operation: Callable[[Live], T], size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
     ) -> tuple[T, Usage]:
-        """Run an operation in the instance, or a fresh one where there is none.
+        """Run an operation in the instance, or in a fresh one if there is none.
 
-        It is given the contracts and the profiles of these agents first, as far as the gate has them.
+        The contracts and profiles of these agents that the gate has are registered in it first.
         """
         engine, sandbox = self._engine, self._engine.sandbox
         contracts = {agent: engine.contracts[agent].text for agent in agents if agent in engine.contracts}
@@ -158,7 +158,7 @@ class _Instance:
             new = (_size(contract) for agent, contract in contracts.items() if agent not in given)
             return sandbox.limits.fuel_for(size + sum(new))
 
-        # An instance that is stopped, or left by an exception, is not used again.
+        # An instance is not used again after it was stopped or an exception was raised.
         live, self._live = self._live, None
         if live is not None:
             fuel = fuel_for(live.agents)
@@ -168,7 +168,7 @@ class _Instance:
             except Stopped as stopped:
                 if stopped.code != "trap":
                     raise sandbox.fault(stopped) from None
-                # Most likely the outputs before have left too little memory: a fresh instance has it all.
+                # Most likely, earlier outputs have left too little memory. A fresh instance has all of it.
         value, usage, fresh = sandbox.run(whole, fuel_for(set()))
         if not self._once:
             self._live = fresh
@@ -176,9 +176,9 @@ class _Instance:
 
 
 def _typed(live: Live, function: ExportIndex, *texts: str | None) -> Any:
-    """The result of a function that takes texts, which need not be JSON."""
+    """Returns the result of a function whose arguments are texts, which need not be JSON."""
     result = live.call(function, *texts)
-    # Wasmtime for Python says which of the two a result is where both are records, and leaves it out where not.
+    # Wasmtime for Python tags a result as ok or error only if both are records.
     value = _plain(getattr(result, "payload", result))
     if not (isinstance(value, dict) and "code" in value and "agents" in value):
         return value
@@ -187,7 +187,7 @@ def _typed(live: Live, function: ExportIndex, *texts: str | None) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value of the component model as what JSON has for it."""
+    """Converts a value of the component model to its JSON form."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if type(value).__name__ == "Record":

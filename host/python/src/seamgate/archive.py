@@ -1,4 +1,4 @@
-"""Archives of outputs: batches of Arrow in, the same batches with columns of verdicts out.
+"""Judges archives of outputs: takes batches of Arrow, and returns them with columns of verdicts.
 
 `seamgate.ray`, `seamgate.spark` and `seamgate check --parquet` hand their batches to this module. It needs the package
 `pyarrow`: `pip install 'seamgate[parquet]'`.
@@ -34,7 +34,7 @@ except ModuleNotFoundError as missing:
 if TYPE_CHECKING:
     from ._aliases import Contract, Lists
 
-# Made when it is imported: no checker of types knows what is in it.
+# The module generates its functions at import, so type checkers do not know them.
 pc: Any = pyarrow.compute
 
 __all__ = ["COLUMNS", "SUMMARY", "Judge", "Sealed", "counts", "page", "seal", "summary"]
@@ -45,14 +45,14 @@ def __dir__() -> list[str]:
 
 
 def _type(hint: Any) -> pa.DataType:
-    """The type of Arrow for values of one of our types, as they are in JSON."""
+    """Returns the Arrow type for values of a type of this package, in their JSON form."""
     if hint == Span:
         return pa.list_(pa.int64())
     inner: tuple[Any, ...] = getattr(hint, "__args__", ())
     if getattr(hint, "__origin__", None) is tuple:
         return pa.list_(_type(inner[0]))
     if inner:
-        # It may be none: every column may.
+        # Optional: every column may be null.
         return _type(inner[0])
     if members(hint):
         return pa.struct([(name, _type(of)) for name, of in hints(hint).items()])
@@ -92,11 +92,11 @@ SUMMARY: pa.Schema = pa.schema(
 )
 """The columns of a summary."""
 
-# What is judged and written at once: reports of so many outputs fit into one array of texts, which holds 2 GiB.
+# The most rows that are judged and written at once. Their reports fit into one array of text, which holds 2 GiB.
 _ROWS = 1024
 _BYTES = 4 * OUTPUT_BYTES
 
-# A producer may make a path of its own in each output.
+# The most paths that are told apart, because a producer may use a different path in each output.
 _MOST_PATHS = 10_000
 _LONGEST_PATH = 120
 _OTHER = "(other paths)"
@@ -104,17 +104,18 @@ _OTHER = "(other paths)"
 
 @dataclass(frozen=True)
 class Sealed:
-    """A contract, and all else that a verdict depends on. It travels to each worker, which judges by it or not at all.
+    """A contract, and everything else that a verdict depends on. It is sent to each worker, which either judges by it
+    or fails.
 
     Attributes:
         contract: The whole contract as JSON text.
         agent: Its agent.
-        digest: The contract's digest, which each row of the result has.
+        digest: The contract's digest, which is in each row of the result.
         component: The digest of the component that judges.
         output: The column of outputs.
-        finish: The column that says why each producer stopped; None where there is none.
-        lists: Lists that the contract's `allow` names, the same for all rows.
-        limits: What one verdict may use.
+        finish: The column that says why each producer stopped, or None.
+        lists: The lists that the contract's `allow` names, the same for all rows.
+        limits: The limits of each verdict.
     """
 
     contract: str
@@ -127,10 +128,10 @@ class Sealed:
     limits: Limits
 
     def names(self, names: Iterable[str]) -> None:
-        """Look at the names of the columns that are to be judged.
+        """Checks the names of the columns that are to be judged.
 
         Raises:
-            ValueError: The outputs are in none of them, or one has the name of a column that is added.
+            ValueError: The column of outputs is missing, or a column has the name of one that judging adds.
         """
         names = list(names)
         for column in [self.output, *([] if self.finish is None else [self.finish])]:
@@ -138,7 +139,7 @@ class Sealed:
                 there = ", ".join(map(repr, names))
                 are = "no column" if column not in names else "several columns"
                 raise ValueError(f"there is {are} {column!r}: the columns are {there}")
-        # Engines for SQL do not tell cases apart.
+        # SQL engines ignore the case of names.
         taken = {name.lower() for name in COLUMNS.names}
         both = [name for name in names if name.lower() in taken]
         if both:
@@ -153,17 +154,17 @@ def seal(
     lists: Lists | None = None,
     limits: Limits | None = None,
 ) -> Sealed:
-    """Check a contract once, before it travels.
+    """Check a contract once, before it is sent to workers.
 
     Args:
-        contract: Its JSON text, the same as a dict, or a `pathlib.Path`.
+        contract: The contract as JSON text, as a dict, or as the `pathlib.Path` of its file.
         output: The column of outputs, of text or bytes.
         finish: A column that says why each producer stopped, in the words of `Gate.validate`.
-        lists: Lists that the contract's `allow` names, the same for all rows.
-        limits: What one verdict may use.
+        lists: The lists that the contract's `allow` names, the same for all rows.
+        limits: The limits of each verdict.
 
     Raises:
-        SeamgateFault: `bad_contract`; or a limit was passed.
+        SeamgateFault: `bad_contract`; or a limit was exceeded.
         FileError: A file cannot be read.
     """
     text = _contract_text(contract)
@@ -175,14 +176,14 @@ def seal(
 
 
 class Judge:
-    """A gate that judges batches. A worker makes one, which takes milliseconds, and keeps it.
+    """A gate that judges batches. A worker creates one, which takes milliseconds, and keeps it.
 
     Args:
-        sealed: What it judges by.
-        threads: How many outputs it judges at once.
+        sealed: The contract and the settings.
+        threads: The number of outputs to judge in parallel.
 
     Raises:
-        LoadError: It would judge by another contract or component than the job was begun with.
+        LoadError: The contract or the component differs from the one that the job was started with.
     """
 
     def __init__(self, sealed: Sealed, threads: int = 1) -> None:
@@ -201,16 +202,16 @@ class Judge:
                 )
 
     def judge(self, batch: pa.RecordBatch | pa.Table) -> Iterator[pa.RecordBatch]:
-        """Judge a batch. Each row gets a verdict or a fault, whatever it holds.
+        """Judge a batch. Each row gets a verdict or a fault, regardless of its content.
 
         Args:
-            batch: Rows with the column of outputs; or a table, whose batches are judged one after the other.
+            batch: Rows with the column of outputs; or a table, whose batches are judged one by one.
 
         Returns:
-            The same rows in their order, with `COLUMNS` after their own, in pieces that fit into memory.
+            The same rows in the same order, with `COLUMNS` after their own columns, in batches that fit into memory.
 
         Raises:
-            ValueError: The batch lacks a column, or has one that is added.
+            ValueError: The batch lacks a column, or already has one that judging adds.
         """
         if not isinstance(batch, (pa.RecordBatch, pa.Table)):
             raise wrong("batch", "a `pyarrow.RecordBatch` or a `pyarrow.Table`", batch)
@@ -230,7 +231,7 @@ class Judge:
             yield pa.RecordBatch.from_arrays([*piece.columns, *columns], schema=schema)
 
     def _rows(self, outputs: list[Any], finishes: list[Any]) -> list[tuple[Any, ...]]:
-        """The values of the new columns for each of some outputs."""
+        """Returns the values of the new columns for each output."""
         sealed = self._sealed
         rows: list[tuple[Any, ...] | None] = [None] * len(outputs)
         asked: list[Request] = []
@@ -251,7 +252,7 @@ class Judge:
 
 
 def _wrong(output: object, finish: object) -> SeamgateFault | None:
-    """Why a row cannot be judged at all."""
+    """Returns the reason why a row cannot be judged at all, if there is one."""
     if output is None:
         return SeamgateFault("bad_request", "output: is null")
     if not isinstance(output, (str, bytes)):
@@ -266,7 +267,7 @@ def _word(finish: str | bytes) -> str:
 
 
 def _row(verdict: Verdict, contract: str) -> tuple[Any, ...]:
-    """The values of the new columns for a verdict."""
+    """Returns the values of the new columns for a verdict."""
     report = verdict.report
     error: Any = None
     quarantined: Any = []
@@ -291,23 +292,24 @@ def _row(verdict: Verdict, contract: str) -> tuple[Any, ...]:
 
 
 def _read(report: str) -> dict[str, Any]:
-    """What the columns want of a report. To make records of all of it takes longer than the verdict."""
+    """Reads the members of a report that the columns need. Converting all of it to records takes longer than the
+    verdict."""
     try:
         read: dict[str, Any] = _json.parse(report)
     except ValueError:
-        # The document has a number that is too long for Python.
+        # The document has a number with too many digits for Python.
         texts = {name: text for name, _, text in _json.members(report, values=False)}
         read = {name: _json.parse(texts[name]) for name in ("error", "quarantined")}
     return read
 
 
 def _fault(fault: SeamgateFault, contract: str) -> tuple[Any, ...]:
-    """The values of the new columns where there is no verdict."""
+    """Returns the values of the new columns for a fault."""
     return (*[None] * COLUMNS.names.index("fault"), fault.code, fault.message, contract)
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """A column of text as one of bytes, so that what is not UTF-8 is judged, too."""
+    """Converts a column of text to bytes, so that values that are not UTF-8 are judged as well."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _plain(column.dictionary_decode())
@@ -325,13 +327,13 @@ _AS_BYTES = (
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column; texts as their bytes."""
+    """Returns the values of a column, with text as bytes."""
     column = _plain(column)
     try:
         values: list[Any] = column.to_pylist()
         return values
     except ValueError:
-        # Of a type that Python does not hold all values of: each by itself.
+        # Python cannot represent all values of this type, so each is converted on its own.
         return [_value(scalar) for scalar in column]
 
 
@@ -339,12 +341,12 @@ def _value(scalar: pa.Scalar) -> Any:
     try:
         return scalar.as_py()
     except ValueError:
-        # It is no text, and the row will say so.
+        # The value is not text, which the row's fault will say.
         return scalar
 
 
 def _pieces(batch: pa.RecordBatch, output: str) -> Iterator[pa.RecordBatch]:
-    """A batch in pieces of a bounded size, at least one row in each."""
+    """Splits a batch into pieces of a bounded size, with at least one row each."""
     column = _plain(batch.column(output))
     kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
@@ -357,16 +359,16 @@ def _pieces(batch: pa.RecordBatch, output: str) -> Iterator[pa.RecordBatch]:
             yield batch.slice(start, at - start)
             start, held = at, 0
         held += size
-    # An empty batch, too, gets its columns.
+    # An empty batch gets the columns as well.
     yield batch.slice(start)
 
 
 def counts(batch: pa.RecordBatch | pa.Table) -> pa.Table:
-    """How many rows of a batch have the same contract, disposition, fault, keyword and path. Indices in paths are left
-    out, as `[*]`, and a long path is cut, with `…` at its end.
+    """Count the rows of a batch that have the same contract, disposition, fault, keyword and path. Indices in paths are
+    replaced with `[*]`, and a long path is truncated, with `…` at its end.
 
     Args:
-        batch: Judged rows, or the five columns of them that are counted.
+        batch: Judged rows, or only the five columns that are counted.
     """
     path = pc.replace_substring_regex(batch.column("violation_path"), r"\[[0-9]+\]", "[*]")
     cut = pc.binary_join_element_wise(pc.utf8_slice_codeunits(path, 0, _LONGEST_PATH), "…", "")
@@ -383,14 +385,14 @@ def counts(batch: pa.RecordBatch | pa.Table) -> pa.Table:
 
 
 def summary(batches: Iterable[pa.RecordBatch | pa.Table]) -> pa.Table:
-    """Add up what `counts` made of judged batches, or judged batches themselves.
+    """Add up the results of `counts`, or judged batches themselves.
 
     Args:
-        batches: Each of them with the columns of `SUMMARY`, or of `COLUMNS`.
+        batches: Batches with the columns of `SUMMARY` or of `COLUMNS`.
 
     Returns:
-        A table with the columns of `SUMMARY`, the most frequent first. It tells 10,000 paths of each kind of verdict
-        apart, and adds up what is beyond.
+        A table with the columns of `SUMMARY`, the most frequent rows first. It distinguishes 10,000 paths for each kind
+        of verdict, and combines the rest.
     """
     total: Counter[tuple[Any, ...]] = Counter()
     paths: Counter[tuple[Any, ...]] = Counter()
@@ -410,10 +412,10 @@ def summary(batches: Iterable[pa.RecordBatch | pa.Table]) -> pa.Table:
     return pa.Table.from_pylist(rows, SUMMARY)
 
 
-# From the best to the worst.
+# From best to worst.
 _KINDS = ("accepted", "refused", "partial", "rejected", "fault")
 
-# Rows of a page: nobody reads more.
+# The most rows on a page.
 _MOST_SHOWN = 200
 _MOST_BARS = 25
 
@@ -448,7 +450,7 @@ th { font-weight: 600; color: var(--soft); }
 
 
 def page(summary: pa.Table) -> str:
-    """A summary as a page to look at: one text of HTML, which loads nothing.
+    """Render a summary as one self-contained HTML page.
 
     Args:
         summary: As `summary` makes it.
@@ -549,5 +551,5 @@ def _share(number: int, total: int) -> str:
 
 
 def _shown(text: str) -> str:
-    """A text of a producer on a page: what cannot be seen is escaped."""
+    """Escapes a producer's text for a page, including invisible characters."""
     return html.escape("".join(one if one.isprintable() else f"\\u{{{ord(one):x}}}" for one in text))

@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class ContractOutputParser(BaseOutputParser[T], Generic[T]):
-    """Parses what a model said as an instance of a type, or as the document of a contract.
+    """Parses the answer of a model as an instance of a type, or as the document of a contract.
 
-    It stands at the end of a chain: `prompt | model | ContractOutputParser(Order)`. It also knows why the model
-    stopped, and takes the arguments of a tool call.
+    Use it at the end of a chain: `prompt | model | ContractOutputParser(Order)`. It takes the model's finish reason
+    into account, and parses the arguments of tool calls.
 
     Args:
         of: As for `seamgate.ask`.
@@ -65,7 +65,7 @@ class ContractOutputParser(BaseOutputParser[T], Generic[T]):
         """Parses a text.
 
         Raises:
-            OutputParserException: It is not accepted. The exception says why, in words for the model.
+            OutputParserException: The text is not accepted. The exception has the feedback for the model.
         """
         return self._parsed(text, text)
 
@@ -75,7 +75,7 @@ class ContractOutputParser(BaseOutputParser[T], Generic[T]):
         return self._parsed(getattr(first, "message", first.text), first.text)
 
     def get_format_instructions(self) -> str:
-        """Describes for a prompt what the answer must be."""
+        """Returns text for a prompt that says what the answer must be."""
         return self._parser.wanted()
 
     @property

@@ -13,7 +13,7 @@ from ._output_parser import OutputParser
 
 
 class ContractOutputParser(BaseOutputParser):
-    """Parses what a model said as an instance of a type, or as the document of a contract.
+    """Parses the answer of a model as an instance of a type, or as the document of a contract.
 
     Args:
         of: As for `seamgate.ask`.
@@ -36,7 +36,7 @@ class ContractOutputParser(BaseOutputParser):
         """Parses a text.
 
         Raises:
-            OutputParserException: It is not accepted. The exception says why, in words for the model.
+            OutputParserException: The text is not accepted. The exception has the feedback for the model.
         """
         result = self._parser.parse(output)
         if not result:
@@ -44,5 +44,5 @@ class ContractOutputParser(BaseOutputParser):
         return result.data
 
     def format(self, query: str) -> str:
-        """Adds to a prompt what the answer must be."""
+        """Adds a description of the expected answer to a prompt."""
         return f"{query}\n\n{self._parser.wanted()}"

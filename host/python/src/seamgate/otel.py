@@ -1,10 +1,10 @@
-"""OpenTelemetry: spans and metrics of verdicts and questions. Needs the extra `seamgate[otel]`.
+"""OpenTelemetry spans and metrics of verdicts and questions. Requires the extra `seamgate[otel]`.
 
     from seamgate import otel
 
     otel.instrument()
 
-Nothing of an output, a prompt or a violation's message is recorded: only agents, dispositions and keywords.
+Only agents, dispositions and keywords are recorded: no outputs, no prompts and no messages of violations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ._verdict import Verdict
 
 __all__ = ["instrument"]
 
-# Names of OpenTelemetry's semantic conventions.
+# Names from OpenTelemetry's semantic conventions.
 _AGENT = "gen_ai.agent.name"
 _ERROR = "error.type"
 
@@ -51,7 +51,7 @@ def instrument(
         meter_provider: Where metrics go. Default: the global one.
 
     Returns:
-        A function that ends it.
+        A function that stops recording.
     """
     recorder = _Recorder(
         trace.get_tracer("seamgate", __version__, tracer_provider),

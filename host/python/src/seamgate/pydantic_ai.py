@@ -1,4 +1,4 @@
-"""A gate around the tools of a PydanticAI agent. It needs the package `pydantic-ai-slim`."""
+"""A gate around the tools of a PydanticAI agent. Requires the package `pydantic-ai-slim`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ._words import ApprovalDecision
 class GatedToolset(WrapperToolset[AgentDepsT]):
     """Tools that run only if a profile allows it: `GatedToolset(FunctionToolset([...]), gate.loop("ops", ...))`.
 
-    The model sees the tools that the profile shows. Each call goes through `permit`, and a tool gets the arguments that
-    were judged. The model reads what `observe` lets it read of the result.
+    The model sees only the tools that the profile shows. Each call goes through `permit`, and a tool receives exactly
+    the arguments that were judged. The model reads only the part of the result that `observe` lets through.
 
-    A call that a person must approve becomes a deferred tool call of PydanticAI: `asked` has its decision by the id of
-    the call. Show its view to a person, and write down who approved it with `approve`. PydanticAI's word that a call is
-    approved is not enough.
+    A call that a person must approve becomes a deferred tool call of PydanticAI: `asked` maps the id of the call to its
+    decision. Show the decision's view to a person, and record who approved it with `approve`. PydanticAI's own approval
+    of a call is not enough.
 
     Args:
         wrapped: The tools.
@@ -41,14 +41,15 @@ class GatedToolset(WrapperToolset[AgentDepsT]):
         self.asked = {} if asked is None else asked
 
     def approve(self, tool_call_id: str, principal: str) -> None:
-        """A person approves a call that was asked about.
+        """Record that a person approves a call.
 
         Args:
             tool_call_id: The id of the deferred call.
-            principal: Who approves. The application knows that, and never takes it from a text of the model.
+            principal: The person who approves. The application knows who that is, and never takes it from text of the
+                model.
 
         Raises:
-            KeyError: Nothing was asked about such a call.
+            KeyError: No approval was requested for this call.
         """
         self.loop.approve(self.asked[tool_call_id], principal)
 
@@ -74,7 +75,7 @@ class GatedToolset(WrapperToolset[AgentDepsT]):
         if not decision:
             return decision.message
         self.asked.pop(key, None)
-        # The bytes that were judged, and that a person saw.
+        # These are the bytes that were judged and that a person saw.
         judged = tool.args_validator.validate_json(decision.arguments, context=ctx.validation_context)
         observation = await asyncio.to_thread(self.loop.observe, call, await self._result(name, judged, ctx, tool))
         return observation.message
@@ -85,7 +86,7 @@ class GatedToolset(WrapperToolset[AgentDepsT]):
         try:
             result = await super().call_tool(name, judged, ctx, tool)
         except ModelRetry as error:
-            # Its text may come from outside, too.
+            # The text of the error may be untrusted as well.
             return {"text": error.message, "status": "error"}
         value = result.return_value if isinstance(result, ToolReturn) else result
         return {"text": value} if isinstance(value, str) else {"result": to_jsonable_python(value)}

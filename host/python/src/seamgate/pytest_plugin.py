@@ -1,10 +1,10 @@
-"""A plugin of pytest: the fixture `assert_contract`, for tests of what agents produce.
+"""A pytest plugin with the fixture `assert_contract`, for tests of agents' outputs.
 
     def test_order(assert_contract):
         order = assert_contract(agent("Order for Ms Lee."), Order)
         assert order.count == 2
 
-pytest finds it where seamgate is installed.
+pytest finds it if seamgate is installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-# The most violations, and the most characters of a text, that a failure shows.
+# The most violations in a failure's message, and the most characters of a text.
 _MOST_SHOWN = 20
 _MOST_TEXT = 200
 
@@ -62,17 +62,17 @@ class AssertContract:
         gate: Gate | None = None,
         type_first: bool = False,
     ) -> Any:
-        """Fails unless an output is accepted. A partial one is not.
+        """Fails unless an output is accepted. A partial output fails as well.
 
         Args:
-            output: What the agent produced: a text, or the response of a client, as `ask` reads it.
-            of: What it must be: a type or a contract, as for `ask`.
-            contract: For a type: what the contract says beside the schema.
-            gate: Where agents are registered.
+            output: The agent's output: a text, or the response of a client that `ask` supports.
+            of: The expected type or contract, as for `ask`.
+            contract: For a type, further members of the contract.
+            gate: The gate in which agents are registered.
             type_first: As for `ask`.
 
         Returns:
-            The document, an instance of the type where one was given.
+            The document; if a type was given, an instance of it.
         """
         __tracebackhide__ = True
         from ._output_parser import OutputParser
@@ -95,10 +95,10 @@ def assert_contract() -> AssertContract:
 
 
 def explained(result: ParseResult[Any], what: str) -> str:
-    """Explains why an output does not pass: each violation, with what stands there.
+    """Explains why an output does not pass: lists each violation with the value at its path.
 
     Args:
-        result: What became of the output.
+        result: The result of parsing the output.
         what: The contract or the type that it must pass.
     """
     report = result.report

@@ -44,25 +44,26 @@ def judge(
     limits: Limits | None = None,
     workers: int | None = None,
 ) -> ray.data.Dataset:
-    """Judge a column of outputs, each in a fresh sandbox, by actors that keep one gate each.
+    """Judge a column of outputs, each in a fresh sandbox, in actors that keep one gate each.
 
     Args:
         dataset: Rows with the column of outputs.
-        contract: Its JSON text, the same as a dict, or a `pathlib.Path`. It is checked here, and travels with its
-            digest.
+        contract: The contract as JSON text, as a dict, or as the `pathlib.Path` of its file. It is checked here, and
+            sent to the workers with its digest.
         output: The column of outputs, of text or bytes.
         finish: A column that says why each producer stopped, in the words of `Gate.validate`.
-        lists: Lists that the contract's `allow` names, the same for all rows.
-        limits: What one verdict may use.
-        workers: How many actors there are, with a processor each. Default: as many as Ray finds room and work for.
+        lists: The lists that the contract's `allow` names, the same for all rows.
+        limits: The limits of each verdict.
+        workers: The number of actors, each with one processor. Default: Ray chooses it by the available resources and
+            the amount of work.
 
     Returns:
-        The rows with `seamgate.archive.COLUMNS` after their own. A row that cannot be judged has a fault.
+        The rows with `seamgate.archive.COLUMNS` after their own columns. A row that cannot be judged has a fault.
 
     Raises:
-        SeamgateFault: `bad_contract`; or a limit was passed.
-        ValueError: The dataset lacks a column, or has one that is added. Where Ray does not know its columns yet, the
-            job ends with it.
+        SeamgateFault: `bad_contract`; or a limit was exceeded.
+        ValueError: The dataset lacks a column, or already has one that judging adds. If Ray does not know the columns
+            yet, the job fails with this error later.
         FileError: A file cannot be read.
     """
     sealed = archive.seal(contract, output, finish=finish, lists=lists, limits=limits)
@@ -79,11 +80,11 @@ def judge(
 
 
 def summary(judged: ray.data.Dataset) -> pa.Table:
-    """How many rows have the same contract, disposition, fault, keyword and path: a small table, for
-    `seamgate.archive.page` too.
+    """Count the rows that have the same contract, disposition, fault, keyword and path. Returns a small table, which
+    `seamgate.archive.page` can render.
 
     Args:
-        judged: What `judge` returned, or what was read from where it was written.
+        judged: The result of `judge`, or the same rows read back from storage.
     """
     counted = judged.map_batches(archive.counts, batch_format="pyarrow")
     return archive.summary(counted.iter_batches(batch_format="pyarrow"))

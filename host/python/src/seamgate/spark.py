@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["judge", "summary"]
 
-# A worker of Spark lives longer than a task: its gates by what they judge by.
+# A Spark worker outlives its tasks, so it keeps its gates, by contract and settings.
 _gates: dict[archive.Sealed, archive.Judge] = {}
 _MOST_GATES = 8
 
@@ -46,23 +46,23 @@ def judge(
     lists: Lists | None = None,
     limits: Limits | None = None,
 ) -> DataFrame:
-    """Judge a column of outputs, each in a fresh sandbox, by Python workers that keep one gate each.
+    """Judge a column of outputs, each in a fresh sandbox, in Python workers that keep one gate each.
 
     Args:
         frame: Rows with the column of outputs.
-        contract: Its JSON text, the same as a dict, or a `pathlib.Path`. It is checked here, and travels with its
-            digest.
+        contract: The contract as JSON text, as a dict, or as the `pathlib.Path` of its file. It is checked here, and
+            sent to the workers with its digest.
         output: The column of outputs, of text or bytes.
         finish: A column that says why each producer stopped, in the words of `Gate.validate`.
-        lists: Lists that the contract's `allow` names, the same for all rows.
-        limits: What one verdict may use.
+        lists: The lists that the contract's `allow` names, the same for all rows.
+        limits: The limits of each verdict.
 
     Returns:
-        The rows with `seamgate.archive.COLUMNS` after their own. A row that cannot be judged has a fault.
+        The rows with `seamgate.archive.COLUMNS` after their own columns. A row that cannot be judged has a fault.
 
     Raises:
-        SeamgateFault: `bad_contract`; or a limit was passed.
-        ValueError: The frame lacks a column, or has one that is added.
+        SeamgateFault: `bad_contract`; or a limit was exceeded.
+        ValueError: The frame lacks a column, or already has one that judging adds.
         FileError: A file cannot be read.
     """
     sealed = archive.seal(contract, output, finish=finish, lists=lists, limits=limits)
@@ -78,11 +78,11 @@ def judge(
 
 
 def summary(judged: DataFrame) -> pa.Table:
-    """How many rows have the same contract, disposition, fault, keyword and path: a small table, for
-    `seamgate.archive.page` too.
+    """Count the rows that have the same contract, disposition, fault, keyword and path. Returns a small table, which
+    `seamgate.archive.page` can render.
 
     Args:
-        judged: What `judge` returned, or what was read from where it was written.
+        judged: The result of `judge`, or the same rows read back from storage.
     """
 
     def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

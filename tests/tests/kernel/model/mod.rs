@@ -24,7 +24,7 @@ use seamgate_tests::runs::member;
 use serde_json::{Value, json};
 use world::{Known, World};
 
-/// How deep CI goes.
+/// The search depth in CI.
 const DEPTH: usize = 4;
 
 /// A state, and how it was reached.

@@ -107,11 +107,11 @@ pub(crate) struct World {
     pub(crate) steps: u64,
     pub(crate) tokens: u64,
     pub(crate) is_finished: bool,
-    /// What can prove an origin, if the effect of the profile needs one.
+    /// The data that can prove an origin, if the effect of the profile needs one.
     pub(crate) known: Option<Known>,
 }
 
-/// What people said, and the items that `find` returned: a name and an address each.
+/// The words of people, and the items that `find` returned, each with a name and an address.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     pub(crate) said: Vec<String>,

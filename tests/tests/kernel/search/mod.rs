@@ -27,7 +27,7 @@ const TRIES: u64 = 40_000;
 /// The tries of a climb.
 const CLIMB: u64 = 200;
 
-/// What the attacker controls: the results of untrusted tools, and the call.
+/// The data that the attacker controls: the results of untrusted tools, and the call.
 #[derive(Clone)]
 struct Attack {
     injected: Vec<Injected>,
@@ -44,7 +44,7 @@ struct Injected {
     tool: usize,
     key: String,
     result: Value,
-    /// What the result would have been, had it been valid.
+    /// The result if it had been valid.
     value: Value,
 }
 
@@ -79,7 +79,7 @@ impl Figures {
     }
 }
 
-/// How near a decision is to `allow`, and a text that equal kinds of decisions share.
+/// The distance of a decision to `allow`, and a text that decisions of the same kind share.
 fn standing(decision: &Value) -> (i64, String) {
     let rank = match decision["permit"].as_str() {
         Some("allow") => 200,

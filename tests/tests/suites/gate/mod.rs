@@ -71,7 +71,7 @@ struct Session {
     states: Vec<String>,
 }
 
-/// How the client reaches the gate.
+/// The transport between the client and the gate.
 enum Input {
     Pipe(ChildStdin),
     Http(Client),
@@ -416,7 +416,7 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
         }
         let is_next_quiet = steps.get(number + 1).is_none_or(|next| !next.starts_with("> "));
         if is_blessed && is_next_quiet && !step.starts_with('#') {
-            // What the next step needs has come when nothing comes any more.
+            // When no more messages arrive, everything that the next step needs has arrived.
             let mut patience = Duration::from_secs(5);
             while let Some(line) = session.next(patience)? {
                 written.push_str(&format!("< {line}\n"));

@@ -1,8 +1,8 @@
-"""What a model answered: text, or the response or the stream of a client that is well known.
+"""Answers of models: text, or the responses and streams of common clients.
 
-Clients are recognized by what their objects have, so none of their packages is imported. Each client is a module with
-the same two functions: `reply` reads a whole response, and `chunk` reads a piece of a stream. Both return `None` for
-what is not theirs.
+Clients are recognized by the attributes of their objects, so none of their packages is imported. Each client is a
+module with the same two functions: `reply` reads a whole response, and `chunk` reads a piece of a stream. Both return
+`None` for an object of another client.
 """
 
 from __future__ import annotations

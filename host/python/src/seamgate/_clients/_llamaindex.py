@@ -17,7 +17,7 @@ def reply(value: object) -> Said | None:
 
 
 def chunk(value: object) -> Iterator[Piece] | None:
-    """Reads a piece of a stream. It has the whole text so far, too."""
+    """Reads a piece of a stream, which also has the whole text so far."""
     return _pieces(value) if _is_known(value) and hasattr(value, "delta") else None
 
 

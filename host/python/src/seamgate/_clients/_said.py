@@ -1,4 +1,4 @@
-"""What a client's object says, and how its members are read."""
+"""Reads the text and the finish reason from a client's objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFUSAL = Finish.REFUSAL.value
 
 @dataclass(frozen=True)
 class Said:
-    """What a model said, and why it stopped."""
+    """The answer of a model, and the reason why the model stopped."""
 
     text: Output
     finish: str
@@ -29,7 +29,7 @@ class Piece:
     Attributes:
         text: The next text. `None` if the piece has none.
         finish: Why the model stopped, if the piece says so.
-        call: The tool call whose arguments `text` belongs to, by whatever tells it from other calls of the answer.
+        call: Identifies the tool call whose arguments `text` belongs to, among the calls of the answer.
     """
 
     text: str | bytes | None = None
@@ -48,7 +48,7 @@ def listed(value: object) -> tuple[Any, ...]:
 
 
 def text_of(parts: Iterable[Any], name: str) -> str:
-    """Joins a member of all parts where it is text."""
+    """Joins one member of all parts, ignoring those in which it is not text."""
     texts = [get(part, name) for part in parts]
     return "".join(text for text in texts if isinstance(text, str))
 
@@ -60,7 +60,7 @@ def word(finish: object) -> str:
 
 
 def answer(text: object, finish: object, calls: Iterable[object] = ()) -> Said:
-    """Returns what a response says: the arguments of its tool calls if it has any, and its text otherwise."""
+    """Returns the answer in a response: the arguments of its tool calls if it has any, and its text otherwise."""
     arguments = [written(each) for each in calls]
     if arguments:
         return Said("\n".join(arguments), word(finish))
@@ -68,7 +68,7 @@ def answer(text: object, finish: object, calls: Iterable[object] = ()) -> Said:
 
 
 def written(arguments: object) -> str:
-    """Returns the arguments of a tool call as JSON text. Some clients have parsed it."""
+    """Returns the arguments of a tool call as JSON text. Some clients parse it."""
     if isinstance(arguments, str):
         return arguments
     return json.dumps(dict(arguments) if isinstance(arguments, Mapping) else arguments, ensure_ascii=False)

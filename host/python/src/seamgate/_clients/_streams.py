@@ -1,4 +1,4 @@
-"""A reply that comes in pieces."""
+"""Replies that are streamed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _CHUNKS: tuple[Callable[[object], Iterable[Piece] | None], ...] = tuple(client.c
 
 
 def pieces(reply: object) -> Generator[Piece, None, None]:
-    """Reads what a client returned: its stream, or a whole reply as one piece. Closes the stream at the end, and also
-    if it is left early.
+    """Reads the stream that a client returned, or a whole reply as one piece. Closes the stream when the generator ends
+    or is closed.
 
     Raises:
-        TypeError: It is nothing that is known.
+        TypeError: The reply is of an unknown type.
     """
     whole = said_or_none(reply)
     if whole is not None:
@@ -42,7 +42,7 @@ def pieces(reply: object) -> Generator[Piece, None, None]:
 
 
 async def pieces_async(reply: object) -> AsyncGenerator[Piece, None]:
-    """Reads what an asynchronous client returned, as `pieces` does."""
+    """The same as `pieces`, for an asynchronous client."""
     whole = said_or_none(reply)
     if whole is not None:
         yield _whole(whole)
@@ -67,9 +67,9 @@ async def pieces_async(reply: object) -> AsyncGenerator[Piece, None]:
 
 
 class Told:
-    """What a stream has said so far.
+    """The answer in a stream so far.
 
-    Arguments of tool calls take the place of text that came before them, as in a whole reply.
+    Arguments of tool calls replace text that came before them, as in a whole reply.
     """
 
     def __init__(self) -> None:
@@ -78,9 +78,9 @@ class Told:
         self._call: object = None
 
     def take(self, piece: Piece) -> tuple[bool, str | bytes | None]:
-        """Adds a piece. Returns whether the answer begins again with it, and its text."""
+        """Adds a piece. Returns whether the piece restarts the answer, and its text."""
         if piece.finish is not None and self._finish != REFUSAL:
-            # Interfaces say `stop` after a refusal.
+            # Some APIs report `stop` after a refusal.
             self._finish = piece.finish
         text, begins = piece.text, False
         if text is None or (piece.call is None and self._call is not None):
@@ -104,7 +104,7 @@ class Told:
 
 
 def _stream_of(reply: Any) -> Any:
-    """Returns the stream inside of a response of Bedrock's `converse_stream`, and any other reply as it is."""
+    """Returns the stream inside a response of Bedrock's `converse_stream`, and any other reply unchanged."""
     return reply["stream"] if isinstance(reply, Mapping) and "stream" in reply else reply
 
 
@@ -123,7 +123,7 @@ def _of_chunk(chunk: object) -> Iterable[Piece]:
         if known is not None:
             return known
     if isinstance(_type_of(chunk), str):
-        # Another of the many events of these interfaces.
+        # An event without a piece of the answer.
         return ()
     raise TypeError(f"a chunk of the stream must be str, bytes, or an event of {KNOWN}, not {type(chunk).__name__}")
 

@@ -18,7 +18,7 @@ export async function POST(request: Request): Promise<Response> {
       if (done) controller.close();
       else controller.enqueue(value);
     },
-    // The reader went away: the model's stream is closed, too.
+    // The client disconnected, so the model's stream is closed as well.
     cancel: () => told.return(undefined).then(() => {}),
   });
   return new Response(body, { headers: { "content-type": "application/x-ndjson" } });

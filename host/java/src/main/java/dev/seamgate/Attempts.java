@@ -23,14 +23,14 @@ public final class Attempts {
   }
 
   /**
-   * What to do next.
+   * The next step: ask the producer, or stop.
    *
-   * @param feedback what to tell the producer; empty in the first attempt, and if the run stops.
-   * @param stop why the run stops. Null: ask the producer.
+   * @param feedback the feedback for the producer; empty in the first attempt, and if the run stops.
+   * @param stop the reason to stop, or null to ask the producer.
    */
   public record Next(String feedback, @Nullable Stop stop) {}
 
-  /** The mistakes after an attempt. Two texts with the same mistakes have equal ones: places in the text are left out. */
+  /** The violations after an attempt, without positions, so that those of different texts can be compared. */
   private record Findings(List<Violation> wrong, List<Missing> missing, Wanted wanted) {
     static Findings of(ReportDocument last, ReportDocument whole) {
       List<Violation> wrong = new ArrayList<>(violations(last));
@@ -63,7 +63,7 @@ public final class Attempts {
     return error == null ? List.of() : error.violations();
   }
 
-  /** Returns how many attempts were judged. */
+  /** Returns the number of attempts that were judged. */
   public synchronized int count() {
     return reports.size();
   }
@@ -97,7 +97,7 @@ public final class Attempts {
     return new Usage(one.fuel() + other.fuel(), Math.max(one.memory(), other.memory()), elapsed);
   }
 
-  /** Returns what to do: ask the producer with this feedback, or stop. */
+  /** Returns the next step: ask the producer with this feedback, or stop. */
   public synchronized Next next() {
     if (merged == null) {
       return new Next("", null);
@@ -138,7 +138,7 @@ public final class Attempts {
     return reports.size() >= most ? Stop.LIMIT : null;
   }
 
-  /** Returns the feedback for the producer. If the last output added nothing to those before, it also says why. */
+  /** Returns the feedback for the producer. If the last output added nothing to the earlier ones, it says why. */
   private static String feedback(ReportDocument whole, ReportDocument last) {
     boolean hasOutput = whole.disposition() == Disposition.ACCEPTED || whole.disposition() == Disposition.PARTIAL;
     boolean isUseless =

@@ -1,6 +1,6 @@
 package dev.seamgate;
 
-/** Who is shown a line of a journal. */
+/** The audience that a line of a journal is shown to. */
 public enum Audience implements Word {
   /** The model. */
   MODEL("model"),

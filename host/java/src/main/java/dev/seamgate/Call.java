@@ -3,20 +3,20 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the model asked for ({@code schemas/call.schema.json}). It is a wish: {@link Gate#permit} decides.
+ * A call that the model asks for ({@code schemas/call.schema.json}). {@link Gate#permit} decides whether it may run.
  *
- * @param key the caller's own name for this call, another one for each call. The ids of models may repeat.
- * @param server where the tool runs. Null if one tool has this name.
+ * @param key the caller's own name for this call, unique for each call. Ids that models choose may repeat.
+ * @param server the server that runs the tool. May be null if only one tool has this name.
  * @param tool the name of the tool.
- * @param arguments JSON text: an object; or a string, whose text is sent as it is.
+ * @param arguments JSON text: an object; or a string, whose text is sent unchanged.
  */
 public record Call(String key, @Nullable String server, String tool, String arguments) {
-  /** Returns a call of a tool that one server alone has. */
+  /** Returns a call of a tool that only one server has. */
   public static Call of(String key, String tool, String arguments) {
     return new Call(key, null, tool, arguments);
   }
 
-  /** Returns the same for a server. */
+  /** Returns the same call with this server. */
   public Call withServer(String server) {
     return new Call(key, server, tool, arguments);
   }

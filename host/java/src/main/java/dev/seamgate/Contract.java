@@ -11,8 +11,8 @@ public final class Contract {
    * {@code JsonNode} of Jackson, or the class of a record.
    *
    * <p>The schema of a record has its components, with their types: strings, numbers, booleans, enums, records, collections
-   * and maps. All are required but for those that are {@code Optional} or JSpecify's {@code @Nullable}, and there may be no
-   * others. An integer must fit into its type. Rules such as patterns need a schema as JSON text.
+   * and maps. Components are required unless they are {@code Optional} or JSpecify's {@code @Nullable}, and other
+   * members are rejected. An integer must fit into its type. Rules such as patterns need a schema as JSON text.
    *
    * @throws IllegalArgumentException for a class that is not such a record, with the component that has no schema.
    */

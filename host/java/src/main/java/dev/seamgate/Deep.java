@@ -8,7 +8,7 @@ import java.util.function.Function;
 
 /** Calls that may need more stack than the caller's thread has left. */
 final class Deep {
-  /** As much as any call takes that Wasmtime's smaller stack has room for. */
+  /** Enough for every call that fits into Wasmtime's smaller stack. */
   private static final long STACK = 64 << 20;
 
   private Deep() {}
@@ -20,8 +20,8 @@ final class Deep {
   }
 
   /**
-   * Returns what a call does. If it takes all of this thread's stack, it runs again, from the beginning, on a thread of its
-   * own. So the verdict does not depend on how deep the caller is.
+   * Returns the result of a call. If it exhausts this thread's stack, it runs again from the beginning in a separate
+   * thread, so that the verdict does not depend on the depth of the caller's stack.
    */
   static <T> T call(Call<T> call, Function<EndException, Fault> ended) {
     try {

@@ -7,9 +7,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a decision about one call depends on ({@code schemas/facts.schema.json}). A {@link Loop} keeps it.
+ * The facts that a decision about one call depends on ({@code schemas/facts.schema.json}). A {@link Loop} keeps them.
  *
- * <p>It does not change: each method returns another one.
+ * <p>Facts are immutable: each method returns a new object.
  */
 public final class Facts {
   /** The members, each as JSON text. */
@@ -20,16 +20,16 @@ public final class Facts {
   }
 
   /**
-   * Returns the facts of a run at its beginning.
+   * Returns the facts at the start of a run.
    *
    * @param run the run's id.
-   * @param principal for whom the agent works.
+   * @param principal the person or system that the agent works for.
    */
   public static Facts of(String run, String principal) {
     return new Facts(Map.of()).with("run", run, JsonWriter::text).with("principal", principal, JsonWriter::text);
   }
 
-  /** Reads facts, as {@link #toJson} wrote them. */
+  /** Reads facts that {@link #toJson} wrote. */
   public static Facts read(String json) {
     return new Facts(Json.map(Json::raw).apply(Json.parse(Texts.document("facts", json))));
   }
@@ -49,7 +49,9 @@ public final class Facts {
     return with("at", at, JsonWriter::number);
   }
 
-  /** Sets a secret of the run, random, of at least 16 characters. Marks around data from outside are made from it. */
+  /**
+   * Sets a random secret of the run, of at least 16 characters. The markers around untrusted data are derived from it.
+   */
   public Facts nonce(String nonce) {
     return with("nonce", nonce, JsonWriter::text);
   }
@@ -59,12 +61,12 @@ public final class Facts {
     return with("mode", mode, JsonWriter::text);
   }
 
-  /** Sets the task, as the profile's schema has it: JSON text. */
+  /** Sets the task, as JSON text that matches the profile's schema for tasks. */
   public Facts task(String task) {
     return withJson("task", Texts.document("facts: task", task));
   }
 
-  /** Sets a value of the context, by the name that the profile has for it: JSON text. */
+  /** Sets a value of the context, as JSON text, by its name in the profile. */
   public Facts context(String name, String value) {
     return withMember("context", name, Texts.document("facts: context", value));
   }
@@ -74,25 +76,25 @@ public final class Facts {
     return withMember("lists", name, JsonWriter.value(values, JsonWriter.list(JsonWriter::text)));
   }
 
-  /** Sets the tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's. */
+  /** Sets the tools that exist and are unchanged, as NAME or SERVER/NAME. Default: all tools of the profile. */
   public Facts surface(List<String> tools) {
     return with("surface", tools, JsonWriter.list(JsonWriter::text));
   }
 
   /**
-   * Says how tools are run: by SERVER/ for all tools of a server, and by SERVER/TOOL for one. A person reads it before
-   * approving, and an approval is for this program only.
+   * Sets the program that runs tools: the name SERVER/ covers all tools of a server, and SERVER/TOOL one tool. A person
+   * reads the program before approving a call, and the approval is valid for this program only.
    */
   public Facts program(String name, String program) {
     return withMember("programs", name, JsonWriter.value(program, JsonWriter::text));
   }
 
-  /** Sets the bounds of a child, as the parent's action {@code delegate} has them. */
+  /** Sets the bounds of a child run, from the parent's action {@code delegate}. */
   public Facts parent(Bounds parent) {
     return with("parent", parent, Bounds::write);
   }
 
-  /** Sets what is known of the data that the model has read. */
+  /** Sets the labels of the data that the model has read. */
   public Facts labels(List<String> labels) {
     return with("labels", labels, JsonWriter.list(JsonWriter::text));
   }
@@ -110,14 +112,14 @@ public final class Facts {
     return json == null ? null : read.apply(Json.parse(json));
   }
 
-  /** Returns the same with the members of an object in the place of those that are there. */
+  /** Returns the same facts with the members of an object replaced. */
   Facts changed(String json) {
     Map<String, String> more = new LinkedHashMap<>(members);
     more.putAll(Json.map(Json::raw).apply(Json.parse(json)));
     return new Facts(more);
   }
 
-  /** Returns the same with what a person decided about an ask. The host says so, never the model. */
+  /** Returns the same facts with a person's decision about a question. It comes from the host, never from the model. */
   Facts decided(Ask ask, ApprovalAnswer answer, String principal, long at) {
     List<String> all = find("approvals", Json.list(Json::raw));
     String decided =
@@ -134,7 +136,7 @@ public final class Facts {
     return with("approvals", more, JsonWriter.list(JsonWriter::trusted));
   }
 
-  /** Returns the same with more use of budgets. */
+  /** Returns the same facts with more usage of budgets. */
   Facts spent(long tokens, long milliseconds) {
     Map<String, String> used = find("used", Json.map(Json::raw));
     Map<String, String> more = used == null ? new LinkedHashMap<>() : new LinkedHashMap<>(used);
@@ -147,7 +149,7 @@ public final class Facts {
     return Long.toString(Long.parseLong(one) + Long.parseLong(other));
   }
 
-  /** Returns the facts as JSON text, to be kept. The nonce in it is a secret. */
+  /** Returns the facts as JSON text, to be stored. The nonce in it is a secret. */
   public String toJson() {
     return JsonWriter.value(members, JsonWriter.map(JsonWriter::trusted));
   }

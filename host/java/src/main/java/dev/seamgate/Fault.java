@@ -4,10 +4,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that there is no verdict: a mistake of the caller, or a limit that was passed. It is never a rejected output, which
- * is a {@link Report}. Everything fails closed: no part of the output was accepted.
+ * No verdict was possible, because of a mistake by the caller or an exceeded limit. A fault is never a rejected output,
+ * which is a {@link Report}. Faults fail closed: no part of the output was accepted.
  *
- * <p>Each kind is a class of its own, such as {@link UnknownAgent}. {@link #code} is the word for it in every language.
+ * <p>Each kind has its own class, such as {@link UnknownAgent}. {@link #code} is the same in every language.
  */
 public abstract sealed class Fault extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -21,29 +21,29 @@ public abstract sealed class Fault extends RuntimeException {
     this.detail = detail;
   }
 
-  /** Returns which kind of fault it is. */
+  /** Returns the kind of fault. */
   public final FaultCode code() {
     return code;
   }
 
-  /** Returns what the fault says to programs. */
+  /** Returns the machine-readable details. */
   public final Detail detail() {
     return detail == null ? Detail.NONE : detail;
   }
 
   /**
-   * What a fault says to programs.
+   * The machine-readable details of a fault.
    *
-   * @param violations what is wrong with a request, a contract or a profile, with places in that document.
-   * @param agents those that have a contract or profile, for {@link UnknownAgent}.
-   * @param bytes how many there were, for {@link InputTooLarge}.
-   * @param limit the limit that was passed, in units of fuel, bytes or milliseconds.
+   * @param violations the violations of a request, a contract or a profile, with paths in that document.
+   * @param agents the agents that have a contract or profile, for {@link UnknownAgent}.
+   * @param bytes the size of the output, for {@link InputTooLarge}.
+   * @param limit the exceeded limit, in units of fuel, bytes or milliseconds.
    */
   public record Detail(
       List<Violation> violations, List<String> agents, @Nullable Long bytes, @Nullable Long limit) {
     static final Detail NONE = new Detail(List.of(), List.of(), null, null);
 
-    /** Copies what could change. */
+    /** Copies mutable arguments. */
     public Detail {
       violations = List.copyOf(violations);
       agents = List.copyOf(agents);
@@ -64,7 +64,7 @@ public abstract sealed class Fault extends RuntimeException {
     }
   }
 
-  /** Returns the fault of a code. */
+  /** Returns the fault with a code. */
   static Fault of(FaultCode code, String message, Detail detail, @Nullable Throwable cause) {
     return switch (code) {
       case BAD_REQUEST -> new BadRequest(message, detail, cause);
@@ -92,7 +92,7 @@ public abstract sealed class Fault extends RuntimeException {
     return of(code, argument + ": $ " + message, new Detail(List.of(violation), List.of(), null, null), null);
   }
 
-  /** Returns the fault that an answer tells. */
+  /** Returns the fault in an answer. */
   static Fault read(Json json) {
     FaultCode code = json.need("fault", FaultCode::read);
     String message = json.need("message", Json::asText);
@@ -100,7 +100,7 @@ public abstract sealed class Fault extends RuntimeException {
     return ofDocument(code, message, detail == null ? Detail.NONE : detail);
   }
 
-  /** Says of a contract or profile what was said of the request that it stood in. */
+  /** Converts a fault about a request to one about the contract or profile in it. */
   private static Fault ofDocument(FaultCode code, String message, Detail detail) {
     if (code != FaultCode.BAD_REQUEST || detail.violations().isEmpty()) {
       return of(code, message, detail, null);
@@ -123,7 +123,7 @@ public abstract sealed class Fault extends RuntimeException {
                           one.message(),
                           one.pointer().startsWith(pointer) ? one.pointer().substring(pointer.length()) : one.pointer(),
                           one.schemaPath(),
-                          // Offsets into a request that the caller has not seen.
+                          // The offsets refer to the request, which the caller has not seen.
                           null))
               .toList();
       FaultCode of = what.equals("contract") ? FaultCode.BAD_CONTRACT : FaultCode.BAD_PROFILE;
@@ -137,7 +137,7 @@ public abstract sealed class Fault extends RuntimeException {
     return of(code, message, detail, null);
   }
 
-  /** The request cannot be read, or lacks what the contract needs. */
+  /** The request cannot be read, or lacks lists or evidence that the contract needs. */
   public static final class BadRequest extends Fault {
     private static final long serialVersionUID = 1L;
 
@@ -182,7 +182,7 @@ public abstract sealed class Fault extends RuntimeException {
     }
   }
 
-  /** The call took all its fuel. */
+  /** The call used all its fuel. */
   public static final class OutOfFuel extends Fault {
     private static final long serialVersionUID = 1L;
 
@@ -200,7 +200,7 @@ public abstract sealed class Fault extends RuntimeException {
     }
   }
 
-  /** The call took all its stack. */
+  /** The call used all its stack. */
   public static final class StackOverflow extends Fault {
     private static final long serialVersionUID = 1L;
 
@@ -209,7 +209,9 @@ public abstract sealed class Fault extends RuntimeException {
     }
   }
 
-  /** The call took too long, or its thread was interrupted: then the cause is an {@link InterruptedException}. */
+  /**
+   * The call took too long, or its thread was interrupted, in which case the cause is an {@link InterruptedException}.
+   */
   public static final class Timeout extends Fault {
     private static final long serialVersionUID = 1L;
 
@@ -236,7 +238,7 @@ public abstract sealed class Fault extends RuntimeException {
     }
   }
 
-  /** The module failed: report this as a mistake of seamgate. */
+  /** The module failed. Please report this as a bug in seamgate. */
   public static final class Trap extends Fault {
     private static final long serialVersionUID = 1L;
 

@@ -12,9 +12,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges outputs and calls, each in an instance whose memory is that of a new one. Any number of threads may use it.
+ * Judges outputs and calls, each in an instance whose memory is reset to that of a new one. Any number of threads may
+ * use it.
  *
- * <p>A call ends in a {@link Fault} if there is no verdict. An interrupted thread ends its call, which is {@link
+ * <p>A call throws a {@link Fault} if there is no verdict. Interrupting a thread ends its call with {@link
  * Fault.Timeout}; the thread stays interrupted.
  */
 public final class Gate implements AutoCloseable {
@@ -30,17 +31,17 @@ public final class Gate implements AutoCloseable {
     this.judge = new Judge(engine, limits);
   }
 
-  /** Makes a gate with the default limits. */
+  /** Creates a gate with the default limits. */
   public static Gate create() {
     return builder().build();
   }
 
-  /** Begins a gate. */
+  /** Returns a builder of a gate. */
   public static Builder builder() {
     return new Builder();
   }
 
-  /** Sets up a gate. */
+  /** A builder of a gate. */
   public static final class Builder {
     private Limits limits = Limits.DEFAULT;
     private int instances = Runtime.getRuntime().availableProcessors();
@@ -48,13 +49,13 @@ public final class Gate implements AutoCloseable {
 
     private Builder() {}
 
-    /** Sets what one call may use. */
+    /** Sets the limits of one call. */
     public Builder limits(Limits limits) {
       this.limits = limits;
       return this;
     }
 
-    /** Sets how many calls run at once; others wait. Default: as many as there are processors. */
+    /** Sets the number of calls that can run concurrently; others wait. Default: the number of processors. */
     public Builder instances(int instances) {
       if (instances < 1) {
         throw new IllegalArgumentException("instances: must be at least 1, and is " + instances);
@@ -69,36 +70,36 @@ public final class Gate implements AutoCloseable {
       return this;
     }
 
-    /** Makes the gate. */
+    /** Creates the gate. */
     public Gate build() {
       Code code = this.code == null ? Code.compiled() : this.code;
       return new Gate(new Engine(code, limits.memory(), instances), limits);
     }
   }
 
-  /** Frees the memory of the gate and of its siblings. Calls that run get their answers; later ones fail. */
+  /** Frees the memory of the gate and its siblings. Running calls return their answers; later calls fail. */
   @Override
   public void close() {
     engine.close();
   }
 
-  /** Returns another gate on the same instances, in which nothing is registered. To close one of them closes both. */
+  /** Returns another gate with the same instances, in which nothing is registered. Closing either closes both. */
   public Gate sibling() {
     return new Gate(engine, judge.limits());
   }
 
-  /** Returns what one call may use. */
+  /** Returns the limits of one call. */
   public Limits limits() {
     return judge.limits();
   }
 
   /**
-   * Checks a contract and keeps it: outputs of its agent are judged by it from now on. The same contract again changes
-   * nothing.
+   * Checks a contract and registers it: from now on, outputs of its agent are judged by it. Registering the same
+   * contract again has no effect.
    *
-   * @param contract one whole document ({@code schemas/contract.schema.json}), with the schema inside. {@link Contract}
-   *     makes it of a schema.
-   * @throws Fault.BadContract for an invalid contract, and if the agent has another one already.
+   * @param contract one self-contained document ({@code schemas/contract.schema.json}), with the schema inside. {@link
+   *     Contract} creates it from a schema.
+   * @throws Fault.BadContract if the contract is invalid or the agent already has another one.
    */
   public ContractInfo register(String contract) {
     return keep(contracts, "register", contract, ContractInfo::read, ContractInfo::agent, ContractInfo::contract);
@@ -131,7 +132,7 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Returns which contract is registered for an agent.
+   * Returns the contract that is registered for an agent.
    *
    * @throws Fault.UnknownAgent if there is none.
    */
@@ -139,7 +140,7 @@ public final class Gate implements AutoCloseable {
     return contracts.of(agent).info();
   }
 
-  /** Returns text for an agent's prompt: what its output must be. */
+  /** Returns text for an agent's prompt that says what its output must be. */
   public String describe(String agent) {
     return about("describe", contracts.of(agent));
   }
@@ -153,7 +154,7 @@ public final class Gate implements AutoCloseable {
     return Json.parse(Judge.answered(told.json(), "result")).asText();
   }
 
-  /** Returns what is likely a mistake in a contract, which need not be registered. */
+  /** Returns warnings about likely mistakes in a contract. The contract need not be registered. */
   public List<Warning> lint(String contract) {
     return warnings(contracts, "lint", contract);
   }
@@ -162,7 +163,9 @@ public final class Gate implements AutoCloseable {
     return Json.list(Warning::read).apply(Json.parse(judge.compile(of, op, text).result()));
   }
 
-  /** Judges one output. A rejected output is a report and no exception; a {@link Fault} says that there is no verdict. */
+  /**
+   * Judges one output. A rejected output is a report, not an exception. A {@link Fault} means that there is no verdict.
+   */
   public Verdict validate(Request request) {
     var needed = needed(request);
     return verdict(judge.fresh(needed, request.validation(limits())));
@@ -178,8 +181,8 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Answers one request that is JSON text ({@code schemas/request.schema.json}). Its size counts as an output's does. Faults
-   * of the request itself are answers; only a limit that was passed is an exception.
+   * Answers one request that is JSON text ({@code schemas/request.schema.json}). The limit on the size of outputs
+   * applies to it. Faults of the request itself are returned as answers; only an exceeded limit is an exception.
    */
   public Answer call(String request) {
     var written = Written.of(request);
@@ -189,8 +192,8 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Returns the contracts and profiles that a request may ask for. A verdict needs the contract of the agent that it names,
-   * and a decision the profile; anything else may need all.
+   * Returns the contracts and profiles that a request may need. A verdict needs the contract of the agent that the
+   * request names, and a decision needs the profile. Any other request may need all of them.
    */
   List<? extends Registered<?>> neededFor(String request) {
     @Nullable String op;
@@ -200,7 +203,7 @@ public final class Gate implements AutoCloseable {
       op = json.find("op", Json::asText);
       agent = json.find("agent", Json::asText);
     } catch (Json.JsonException e) {
-      // An invalid request says itself what is wrong with it.
+      // The module reports what is wrong with an invalid request.
       return List.of();
     }
     if (op == null || op.equals("validate")) {
@@ -218,8 +221,8 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Puts the reports of several attempts together, in their order, and judges the result as a whole. All must be of one
-   * agent. The request's lists and evidence count; its agent and its output do not.
+   * Merges the reports of several attempts, in order, and judges the result as a whole. All must belong to one agent.
+   * The request provides the lists and the evidence; its agent and its output are ignored.
    */
   public Verdict merge(List<Report> reports, Request request) {
     if (reports.isEmpty()) {
@@ -237,8 +240,8 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Begins an output that comes in pieces. The request's output is not looked at. Missing lists and missing evidence are
-   * faults now, and not at the end.
+   * Begins a session, which follows an output while it is streamed. The request's output is ignored. Missing lists and
+   * missing evidence are reported as faults now, not at the end.
    */
   public Session session(Request request) {
     if (request.contract() != null) {
@@ -249,7 +252,7 @@ public final class Gate implements AutoCloseable {
     return new Session(this, begun);
   }
 
-  /** Tells what is known of an output after a piece of it. Returns the result. */
+  /** Adds a chunk to the state of an output. Returns the new state and the progress. */
   String push(String agent, String chunk, @Nullable String state) {
     String request =
         JsonWriter.written(
@@ -267,7 +270,7 @@ public final class Gate implements AutoCloseable {
    * often to ask again. The request names the agent, the lists and the evidence; its output is ignored.
    *
    * @param allowPartial lets the run end with a partial document.
-   * @throws E what the producer throws, as it is.
+   * @throws E any exception of the producer, unchanged.
    */
   public <E extends Exception> Outcome run(Request request, boolean allowPartial, Producer<E> producer) throws E {
     var attempts = attempts(request, allowPartial);
@@ -297,40 +300,41 @@ public final class Gate implements AutoCloseable {
     return new Attempts(this, begun, most, allowPartial);
   }
 
-  /** Returns an instance that is used again. Close it. */
+  /** Returns an instance that can be used more than once. Close it after use. */
   public Instance instance() {
     return new Instance(this, engine, judge);
   }
 
   /**
-   * Checks a profile and keeps it: from now on it decides what its agent may do. The same profile again changes nothing.
+   * Checks a profile and registers it: from now on it decides what its agent may do. Registering the same profile again
+   * has no effect.
    *
-   * @throws Fault.BadProfile for an invalid profile, if it contradicts its examples, and if the agent has another one
-   *     already.
+   * @throws Fault.BadProfile if the profile is invalid or contradicts its examples, or the agent already has another
+   *     one.
    */
   public ProfileInfo registerProfile(String profile) {
     return keep(profiles, "register_profile", profile, ProfileInfo::read, ProfileInfo::agent, ProfileInfo::profile);
   }
 
-  /** Returns the profiles that were registered here, by ascending agent. */
+  /** Returns the profiles that are registered here, sorted by agent. */
   public List<ProfileInfo> profiles() {
     return profiles.all().stream().map(Registered::info).toList();
   }
 
-  /** Returns text for an agent's prompt: what it may do. */
+  /** Returns text for an agent's prompt that says what the agent may do. */
   public String describeProfile(String agent) {
     return about("describe_profile", profiles.of(agent));
   }
 
-  /** Returns what is likely a mistake in a profile, which need not be registered. */
+  /** Returns warnings about likely mistakes in a profile. The profile need not be registered. */
   public List<Warning> lintProfile(String profile) {
     return warnings(profiles, "lint_profile", profile);
   }
 
-  /** A document of a request, by its name. */
+  /** A document in a request, with its name. */
   private record Part(String name, String json) {}
 
-  /** Asks the kernel by the profile of an agent. */
+  /** Runs an operation of the kernel by the profile of an agent. */
   private Json decide(String op, String agent, List<Part> parts) {
     var needed = List.of(profiles.of(agent));
     long bytes = 0;
@@ -345,16 +349,16 @@ public final class Gate implements AutoCloseable {
     return Json.parse(Judge.answered(judge.fresh(needed, request).json(), "result"));
   }
 
-  /** Says which tools the model may see, by the profile's own definitions. */
+  /** Decides which tools the model may see, by the profile's own definitions. */
   public Surface surface(String agent, Facts facts) {
     return surface(agent, facts, null);
   }
 
   /**
-   * Says which tools the model may see.
+   * Decides which tools the model may see.
    *
-   * @param listed what servers list now, as a lock file has it ({@code schemas/lock.schema.json}): a tool that is not there,
-   *     or whose definition changed, is hidden. Null looks at the profile's own definitions.
+   * @param listed the tools that the servers list now, in the form of a lock file ({@code schemas/lock.schema.json}): a
+   *     tool that is missing, or whose definition changed, is hidden. Null means the profile's own definitions.
    */
   public Surface surface(String agent, Facts facts, @Nullable String listed) {
     var parts = new ArrayList<>(List.of(new Part("facts", facts.toJson())));
@@ -364,13 +368,13 @@ public final class Gate implements AutoCloseable {
     return Surface.read(decide("surface", agent, parts));
   }
 
-  /** Decides whether a call may run. A denied call is a decision and no exception. A {@link Loop} keeps the facts. */
+  /** Decides whether a call may run. A denied call is a decision, not an exception. A {@link Loop} keeps the facts. */
   public Decision permit(String agent, Facts facts, Call call) {
     return Decision.read(
         decide("permit", agent, List.of(new Part("facts", facts.toJson()), new Part("call", call.toJson()))));
   }
 
-  /** Makes an observation of what a tool returned: what the model may read of it. The facts must have a nonce. */
+  /** Turns a tool's result into an observation, which holds what the model may read. The facts must have a nonce. */
   public Observation observe(String agent, Facts facts, Call call, ToolResult result) {
     return Observation.read(
         decide(
@@ -383,10 +387,10 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Applies one event to a run. Every decision of the run is made here; the host causes the effects. After an exception, the
-   * state is still as it was.
+   * Applies one event to a run. The kernel makes every decision of the run; the host performs the actions. After an
+   * exception, the state is unchanged.
    *
-   * @param state that of the step before, unchanged; null for the first event, which is a {@link StartedEvent}.
+   * @param state the state of the previous step, unchanged; null for the first event, which is a {@link StartedEvent}.
    */
   public Step advance(String agent, @Nullable String state, RunEvent event) {
     var parts = new ArrayList<Part>();
@@ -398,8 +402,8 @@ public final class Gate implements AutoCloseable {
   }
 
   /**
-   * Returns what one audience sees of a line of a journal, an object with {@code event}, {@code record} or {@code action}.
-   * Null if the profile shows nothing.
+   * Returns what one audience sees of a line of a journal, which is an object with {@code event}, {@code record} or
+   * {@code action}. Returns null if the profile shows it nothing.
    */
   public @Nullable String project(String agent, String line, Audience audience) {
     var parts =
@@ -408,7 +412,7 @@ public final class Gate implements AutoCloseable {
     return decide("project", agent, parts).find("view", Json::raw);
   }
 
-  /** Begins to decide about the calls of one run. A random nonce is made if the facts have none. */
+  /** Returns a loop for the calls of one run. If the facts have no nonce, a random one is generated. */
   public Loop loop(String agent, Facts facts) {
     return new Loop(this, agent, facts);
   }

@@ -12,9 +12,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An instance that is used for more than one call, for callers who trust their producers alike: what one output did to it,
- * the next one finds. The reports are the same bytes, and contracts are compiled once. Any number of threads may use it:
- * calls take turns.
+ * An instance that can be used for more than one call. It is for callers who trust all their producers equally, because
+ * one output can affect the state that the next one finds. The reports are the same bytes, and contracts are compiled
+ * only once. Any number of threads may use it: calls take turns.
  */
 public final class Instance implements AutoCloseable {
   private final Gate gate;
@@ -57,7 +57,7 @@ public final class Instance implements AutoCloseable {
       return judge.again(held, given, needed, request);
     } finally {
       if (held.isBroken()) {
-        // The next call begins with a new one.
+        // The next call starts a new instance.
         sandbox = null;
       }
     }

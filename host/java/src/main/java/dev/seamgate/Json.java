@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A value of JSON text, with the text that it was read of. */
+/** A JSON value with its source text. */
 final class Json {
-  /** The most levels that are read. No contract and no report has as many. */
+  /** The most levels of nesting that are read. No contract and no report has that many. */
   static final int LEVELS = 1000;
 
   private final String text;
@@ -31,7 +31,7 @@ final class Json {
     return new Reader(text).document();
   }
 
-  /** JSON text that is not JSON, or has another shape than is read. */
+  /** The text is not JSON, or has an unexpected shape. */
   static final class JsonException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
 
@@ -40,7 +40,7 @@ final class Json {
     }
   }
 
-  /** Returns the text of the value, as it was written. */
+  /** Returns the source text of the value. */
   String raw() {
     return text.substring(start, end);
   }
@@ -89,7 +89,7 @@ final class Json {
     throw unexpected("an object");
   }
 
-  /** Returns a member of an object, which must be there. */
+  /** Returns a required member of an object. */
   <T> T need(String name, Function<Json, T> read) {
     var member = members().get(name);
     if (member == null) {
@@ -98,7 +98,7 @@ final class Json {
     return read.apply(member);
   }
 
-  /** Returns a member of an object; null if it lacks it, or if it is null. */
+  /** Returns a member of an object; null if it is missing or null. */
   <T> @Nullable T find(String name, Function<Json, T> read) {
     var member = members().get(name);
     return member == null || member.isNull() ? null : read.apply(member);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class JsonWriter {
   private final StringBuilder to = new StringBuilder();
 
-  /** Whether a comma comes before the next member or item. */
+  /** True if a comma must precede the next member or item. */
   private boolean isAfter;
 
   /** Writes a value. */
@@ -62,7 +62,7 @@ final class JsonWriter {
     to.quote(value);
   }
 
-  /** Writes JSON text as it is. It must be valid. */
+  /** Writes JSON text unchanged. It must be valid. */
   static void raw(JsonWriter to, String value) {
     to.to.append(Texts.document("a member", value));
   }

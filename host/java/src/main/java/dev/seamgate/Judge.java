@@ -28,14 +28,14 @@ final class Judge {
     return limits;
   }
 
-  /** What an instance answered, and what it took. */
+  /** The answer of an instance, and its resource usage. */
   record Told(String json, Usage usage) {}
 
-  /** What came of compiling a contract or profile. */
+  /** The result of compiling a contract or profile. */
   record Compiled(String result, byte[] request, Snapshot memory, long spent) {}
 
   private long deadline(long start) {
-    // No program runs longer than that.
+    // Longer than any program runs.
     var most = Duration.ofDays(10_000);
     return start + (limits.timeout().compareTo(most) < 0 ? limits.timeout() : most).toNanos();
   }
@@ -61,7 +61,7 @@ final class Judge {
         e -> ended(e, budget, "compiling"));
   }
 
-  /** Calls a new instance that has what is needed. */
+  /** Calls a new instance in which the needed contracts and profiles are registered. */
   Told fresh(List<? extends Registered<?>> needed, Written request) {
     long start = System.nanoTime();
     long deadline = deadline(start);
@@ -91,7 +91,7 @@ final class Judge {
         e -> ended(e, budget, "the verdict"));
   }
 
-  /** Calls an instance that is used again, which is given what it lacks of what is needed. */
+  /** Calls an instance that is used again, after registering the needed contracts and profiles that it lacks. */
   Told again(Sandbox sandbox, Set<Registered<?>> given, List<? extends Registered<?>> needed, Written request) {
     long start = System.nanoTime();
     long deadline = deadline(start);
@@ -114,7 +114,10 @@ final class Judge {
     }
   }
 
-  /** Gives an instance a contract or profile, within a budget of its own. What is left of that is not the call's. */
+  /**
+   * Registers a contract or profile in an instance, within its own budget. The rest of that is not available to the
+   * call.
+   */
   private long give(Sandbox sandbox, Registered<?> one, long deadline) {
     long budget = limits.fuelForContract(one.bytes());
     try {
@@ -137,7 +140,7 @@ final class Judge {
     return new String(answer.text(), StandardCharsets.UTF_8);
   }
 
-  /** Returns what an answer to a request without an {@code id} holds. Throws the fault that it tells. */
+  /** Returns the report or the result in an answer to a request without an {@code id}, or throws the fault in it. */
   static String answered(String answer, String member) {
     String before = "{\"id\":null,\"" + member + "\":";
     if (answer.startsWith(before)) {
@@ -149,7 +152,7 @@ final class Judge {
     throw Json.parse(answer).need("fault", Fault::read);
   }
 
-  /** Returns the fault for a call that ended without an answer. {@code doing} says what took the fuel. */
+  /** Returns the fault for a call that ended without an answer. {@code doing} says what used the fuel. */
   private Fault ended(EndException e, long budget, String doing) {
     @Nullable Throwable cause = e.getCause();
     return switch (e.why()) {

@@ -3,16 +3,17 @@ package dev.seamgate;
 import java.time.Duration;
 
 /**
- * What one call may use. A call that passes a limit ends in a {@link Fault}, never in a verdict.
+ * The limits of one call. A call that exceeds a limit throws a {@link Fault}; there is no verdict.
  *
- * @param fuel for each call, about one unit for each WebAssembly instruction. Default: 100,000,000.
- * @param fuelPerByte further fuel for each byte of output and contract. Default: 500.
- * @param contractFuel for compiling one contract or profile that is registered. Default: 500,000,000.
- * @param contractFuelPerByte further fuel for each byte of that contract. Default: 2,500.
- * @param memory of each instance, in bytes: at most 64 MiB, which is the default.
- * @param outputBytes the longest output. Default: 8 MiB.
- * @param timeout the wall clock for each call, and for waiting for a free instance. Default: 30 s. Other packages have 5 s:
- *     here, a call takes ten times as long until HotSpot has compiled the module. What bounds the work is the fuel.
+ * @param fuel the fuel for each call, about one unit per WebAssembly instruction. Default: 100,000,000.
+ * @param fuelPerByte additional fuel for each byte of output and contract. Default: 500.
+ * @param contractFuel the fuel for compiling one registered contract or profile. Default: 500,000,000.
+ * @param contractFuelPerByte additional fuel for each byte of that contract. Default: 2,500.
+ * @param memory the most memory of each instance, in bytes: at most 64 MiB, which is the default.
+ * @param outputBytes the most bytes of an output. Default: 8 MiB.
+ * @param timeout the wall-clock time of each call, and of waiting for a free instance. Default: 30 s. Other packages
+ *     have 5 s, but here a call takes ten times as long until HotSpot has compiled the module. Fuel is what bounds the
+ *     work.
  */
 public record Limits(
     long fuel,
@@ -33,7 +34,7 @@ public record Limits(
           (int) Defaults.OUTPUT_BYTES,
           Duration.ofSeconds(6 * Defaults.TIMEOUT));
 
-  /** Checks that no limit is negative, or larger than an instance can be. */
+  /** Checks that no limit is negative, and that the memory is not larger than an instance can be. */
   public Limits {
     for (long limit : new long[] {fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes}) {
       if (limit < 0) {
@@ -48,47 +49,47 @@ public record Limits(
     }
   }
 
-  /** Returns the same with other fuel for each call. */
+  /** Returns the same limits with this fuel for each call. */
   public Limits withFuel(long fuel) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the same with other fuel for each byte. */
+  /** Returns the same limits with this fuel for each byte. */
   public Limits withFuelPerByte(long fuelPerByte) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the same with other fuel for compiling a contract. */
+  /** Returns the same limits with this fuel for compiling a contract. */
   public Limits withContractFuel(long contractFuel) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the same with other fuel for each byte of a contract. */
+  /** Returns the same limits with this fuel for each byte of a contract. */
   public Limits withContractFuelPerByte(long contractFuelPerByte) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the same with another memory of each instance, in bytes. */
+  /** Returns the same limits with this memory of each instance, in bytes. */
   public Limits withMemory(int memory) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the same with another longest output. */
+  /** Returns the same limits with this maximum size of an output. */
   public Limits withOutputBytes(int outputBytes) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the same with another wall clock. */
+  /** Returns the same limits with this timeout. */
   public Limits withTimeout(Duration timeout) {
     return new Limits(fuel, fuelPerByte, contractFuel, contractFuelPerByte, memory, outputBytes, timeout);
   }
 
-  /** Returns the fuel for a call with so many bytes of output and contract. */
+  /** Returns the fuel for a call with this many bytes of output and contract. */
   long fuelFor(long bytes) {
     return linear(fuel, fuelPerByte, bytes);
   }
 
-  /** Returns the fuel for compiling a contract of so many bytes. */
+  /** Returns the fuel for compiling a contract of this many bytes. */
   long fuelForContract(long bytes) {
     return linear(contractFuel, contractFuelPerByte, bytes);
   }
@@ -97,7 +98,7 @@ public record Limits(
     return each != 0 && count > (Long.MAX_VALUE - base) / each ? Long.MAX_VALUE : base + each * count;
   }
 
-  /** Refuses an output of too many bytes. */
+  /** Throws a fault if an output has too many bytes. */
   void checkSize(long bytes) {
     if (bytes > outputBytes) {
       throw Fault.of(

@@ -8,8 +8,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides about the calls of one run, and keeps its facts: each decision sees what all before it changed. Any number of
- * threads may use it: decisions take turns.
+ * Decides about the calls of one run and keeps its facts, so that each decision takes all previous ones into account.
+ * Any number of threads may use it: decisions take turns.
  */
 public final class Loop {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -36,24 +36,24 @@ public final class Loop {
     return HexFormat.of().formatHex(random);
   }
 
-  /** Returns the facts as they are now, to be kept: {@link Gate#loop} goes on with them. */
+  /** Returns the current facts. To resume the loop later, store them and pass them to {@link Gate#loop}. */
   public synchronized Facts facts() {
     return facts;
   }
 
-  /** Returns the facts at this time. Time does not go back. */
+  /** Returns the facts with the current time. Time never goes back. */
   private Facts current() {
     Long before = facts.find("at", Json::asLong);
     facts = facts.at(Math.max(clock.millis(), before == null ? 0 : before));
     return facts;
   }
 
-  /** Says which tools the model may see. From now on calls of others are denied. */
+  /** Decides which tools the model may see. From now on, calls of other tools are denied. */
   public Surface surface() {
     return surface(null);
   }
 
-  /** Says the same by what servers list now: see {@link Gate#surface(String, Facts, String)}. */
+  /** Decides the same by the tools that the servers list now: see {@link Gate#surface(String, Facts, String)}. */
   public synchronized Surface surface(@Nullable String listed) {
     var surface = gate.surface(agent, current(), listed);
     facts = facts.changed(surface.facts());
@@ -67,7 +67,7 @@ public final class Loop {
     return decision;
   }
 
-  /** Makes an observation of what a call returned. Show the model its message, and nothing else of the result. */
+  /** Turns the result of a call into an observation. Show the model its message, and nothing else of the result. */
   public synchronized Observation observe(Call call, ToolResult result) {
     var observation = gate.observe(agent, current(), call, result);
     facts = facts.changed(observation.facts());
@@ -75,10 +75,10 @@ public final class Loop {
   }
 
   /**
-   * Records what a person decided about a call that needs approval. Then ask {@link #permit} for the same call again: it says
-   * whether the approval holds.
+   * Records a person's decision about a call that needs approval. Then call {@link #permit} for the same call again,
+   * which checks the approval.
    *
-   * @param principal who decides. The host knows that, and never takes it from a text of the model.
+   * @param principal the person who decides. The host knows who that is, and never takes it from text of the model.
    */
   public synchronized void answer(Decision decision, String principal, ApprovalAnswer answer) {
     Ask ask = decision.ask();
@@ -91,14 +91,14 @@ public final class Loop {
   }
 
   /**
-   * Counts what the model took against the profile's budget: tokens, in and out, and the time without that of a person. Calls
-   * of tools count themselves.
+   * Charges the model's usage to the profile's budget: input and output tokens, and the time, without the time that a
+   * person took. Calls of tools are charged automatically.
    */
   public synchronized void spend(long tokens, Duration elapsed) {
     facts = facts.spent(tokens, elapsed.toMillis());
   }
 
-  /** Changes facts: the mode, the task, a value of the context. */
+  /** Changes facts, such as the mode, the task or a value of the context. */
   public synchronized void update(UnaryOperator<Facts> change) {
     facts = change.apply(facts);
   }

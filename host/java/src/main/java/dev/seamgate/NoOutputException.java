@@ -1,6 +1,6 @@
 package dev.seamgate;
 
-/** There is no document to decode: the output was rejected or refused. */
+/** There is no document to decode, because the output was rejected or refused. */
 public final class NoOutputException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -11,7 +11,7 @@ public final class NoOutputException extends RuntimeException {
     this.disposition = disposition;
   }
 
-  /** Returns what became of the output. */
+  /** Returns the disposition of the output. */
   public Disposition disposition() {
     return disposition;
   }

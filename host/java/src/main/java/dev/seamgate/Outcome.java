@@ -4,8 +4,8 @@ package dev.seamgate;
  * How a run ended.
  *
  * @param report the verdict on all attempts together.
- * @param attempts how often the producer was asked.
- * @param stop why it was asked no more.
+ * @param attempts the number of attempts.
+ * @param stop the reason why the run ended.
  */
 public record Outcome(Report report, int attempts, Stop stop) {
   /** Returns whether the document may be used: it is accepted, or partial if the caller allowed that. */

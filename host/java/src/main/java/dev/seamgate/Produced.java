@@ -3,13 +3,13 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The output of a producer, and why it stopped.
+ * The output of a producer, and the reason why the producer stopped.
  *
- * @param output what it produced.
- * @param finish why it stopped, in our words or as its API said. Null: unknown.
+ * @param output the output.
+ * @param finish the reason why the producer stopped: one of the module's words or its API's own word. Null if unknown.
  */
 public record Produced(String output, @Nullable String finish) {
-  /** Returns an output of a producer that says nothing else. */
+  /** Returns an output with an unknown reason. */
   public static Produced of(String output) {
     return new Produced(output, null);
   }

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /** The contracts or the profiles of a gate. */
 final class Register<T> {
   /**
-   * A contract or a profile that instances have before they answer by it.
+   * A contract or a profile, which is registered in an instance before the instance needs it.
    *
-   * @param digest tells it from others of the same agent.
-   * @param request gives it to an instance.
-   * @param memory an instance that has it, and nothing else.
-   * @param spent the fuel that it took to compile it.
+   * @param digest distinguishes it from others of the same agent.
+   * @param request the request that registers it in an instance.
+   * @param memory a snapshot of an instance in which only this one is registered.
+   * @param spent the fuel that compiling it used.
    */
   record Registered<T>(
       String agent, String digest, int bytes, byte[] request, T info, Snapshot memory, long spent) {}
@@ -28,7 +28,7 @@ final class Register<T> {
     this.code = code;
   }
 
-  /** Compares as UTF-8 would: by characters and not by halves of pairs. */
+  /** Compares in the order of UTF-8 bytes, that is, by code points and not by UTF-16 code units. */
   private static int byBytes(String one, String other) {
     return java.util.Arrays.compareUnsigned(
         one.getBytes(java.nio.charset.StandardCharsets.UTF_8), other.getBytes(java.nio.charset.StandardCharsets.UTF_8));
@@ -42,7 +42,7 @@ final class Register<T> {
     return code;
   }
 
-  /** Keeps one. The same one again changes nothing. */
+  /** Adds one. Adding the same one again has no effect. */
   synchronized void keep(Registered<T> one) {
     var held = byAgent.putIfAbsent(one.agent(), one);
     if (held != null && !held.digest().equals(one.digest())) {
@@ -55,7 +55,7 @@ final class Register<T> {
     return List.copyOf(byAgent.keySet());
   }
 
-  /** Returns all of them, by ascending agent. */
+  /** Returns all of them, sorted by agent. */
   synchronized List<Registered<T>> all() {
     return new ArrayList<>(byAgent.values());
   }
@@ -64,7 +64,7 @@ final class Register<T> {
     return byAgent.get(agent);
   }
 
-  /** Returns the one of an agent, or the fault {@link Fault.UnknownAgent}. */
+  /** Returns the contract or profile of an agent, or throws {@link Fault.UnknownAgent}. */
   Registered<T> of(String agent) {
     var one = find(agent);
     if (one == null) {

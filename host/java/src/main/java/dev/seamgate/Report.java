@@ -4,9 +4,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdict on one output. Data, never an exception. Any number of threads may use it.
+ * The verdict on one output. It is data, never an exception. Any number of threads may use it.
  *
- * <p>Its members are read from {@link #json} when they are asked for.
+ * <p>Its members are read from {@link #json} on first access.
  */
 public final class Report {
   private static final String HEAD = "{\"disposition\":\"";
@@ -18,7 +18,7 @@ public final class Report {
     this.json = json;
   }
 
-  /** Reads the text of a report, as {@link #json} or another host gave it. */
+  /** Reads the text of a report, from {@link #json} or from another host. */
   public static Report of(String json) {
     if (!json.startsWith(HEAD)) {
       throw new IllegalArgumentException("a report must begin with " + HEAD + ", without white space");
@@ -37,33 +37,33 @@ public final class Report {
     return json;
   }
 
-  /** Returns what became of the output. */
+  /** Returns the disposition of the output. */
   public Disposition disposition() {
     return Disposition.of(json.substring(HEAD.length(), json.indexOf('"', HEAD.length())));
   }
 
-  /** Returns whether the output was accepted. A partial one was not: look at what is in quarantine before you use it. */
+  /** Returns whether the output is accepted. A partial output is not: check what is in quarantine before you use it. */
   public boolean isAccepted() {
     return disposition() == Disposition.ACCEPTED;
   }
 
   /**
-   * Returns the validated document as JSON text, numbers with the digits they were written with. Null if there is none: the
-   * output was rejected or refused.
+   * Returns the validated document as JSON text, with the digits of numbers as written. Null if the output was rejected
+   * or refused.
    */
   public @Nullable String output() {
     return document().output();
   }
 
-  /** Makes a value of JSON text: {@code text -> mapper.readValue(text, Order.class)}. */
+  /** Decodes JSON text to a value: {@code text -> mapper.readValue(text, Order.class)}. */
   @FunctionalInterface
   public interface Decoder<T, E extends Exception> {
-    /** Makes a value of JSON text. */
+    /** Decodes JSON text to a value. */
     T decode(String json) throws E;
   }
 
   /**
-   * Returns what a decoder makes of the validated document, also of a partial one.
+   * Decodes the validated document, even if it is partial.
    *
    * @throws NoOutputException if the output was rejected or refused.
    */
@@ -85,12 +85,12 @@ public final class Report {
     return read;
   }
 
-  /** Returns what to send back to the producer: what was wrong and where. Empty if the output was accepted. */
+  /** Returns the feedback for the producer: what was wrong and where. Empty if the output is accepted. */
   public String feedback() {
     return document().feedback();
   }
 
-  /** Returns what is wrong with the output. Empty if it was accepted or partial. */
+  /** Returns the violations of the output. Empty if it is accepted or partial. */
   public List<Violation> violations() {
     var error = document().error();
     return error == null ? List.of() : error.violations();

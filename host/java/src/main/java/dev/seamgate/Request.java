@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An output to judge, and what comes with it. It does not change: each method returns another one. */
+/** An output to judge, with its options. It is immutable: each method returns a new object. */
 public final class Request {
   private final @Nullable String agent;
   private final @Nullable String contract;
   private final String output;
 
-  /** The byte where the output first was not UTF-8; -1 if all of it was. */
+  /** The offset of the first byte of the output that is not UTF-8; -1 if there is none. */
   private final int invalid;
 
   private final long bytes;
@@ -48,12 +48,12 @@ public final class Request {
     }
   }
 
-  /** Returns a request that names whose registered contract applies, without an output yet. */
+  /** Returns a request without an output yet, for the registered contract of an agent. */
   public static Request of(String agent) {
     return new Request(agent, null, Output.of(""), null, null, null);
   }
 
-  /** Returns a request for a verdict on what an agent produced, prose and fences included. */
+  /** Returns a request for a verdict on an agent's output, prose and fences included. */
   public static Request of(String agent, String output) {
     return of(agent).output(output);
   }
@@ -67,22 +67,24 @@ public final class Request {
     return new Output(output, invalid, bytes);
   }
 
-  /** Sets what the agent produced. */
+  /** Sets the agent's output. */
   public Request output(String output) {
     return new Request(agent, contract, Output.of(output), finish, lists, evidence);
   }
 
-  /** Sets what the agent produced, in UTF-8. Bytes that are not UTF-8 reject it, with the place. */
+  /** Sets the agent's output in UTF-8. If it has other bytes, it is rejected, and the report names their position. */
   public Request output(byte[] output) {
     return new Request(agent, contract, Output.of(output), finish, lists, evidence);
   }
 
-  /** Sets why the producer stopped. Default: unknown. */
+  /** Sets the reason why the producer stopped. Default: unknown. */
   public Request finish(Finish finish) {
     return finish(finish.word());
   }
 
-  /** Sets why the producer stopped, as its API said: {@code end_turn}, {@code MAX_TOKENS} and so on. */
+  /**
+   * Sets the reason why the producer stopped, in its API's own words: {@code end_turn}, {@code MAX_TOKENS} and so on.
+   */
   public Request finish(String finish) {
     return new Request(agent, contract, output(), finish, lists, evidence);
   }
@@ -94,7 +96,7 @@ public final class Request {
     return new Request(agent, contract, output(), finish, more, evidence);
   }
 
-  /** Sets what the agent saw. A contract with {@code evidence} needs it; an empty list will do. */
+  /** Sets the results that the agent saw. A contract with {@code evidence} requires them, but the list may be empty. */
   public Request evidence(List<Seen> evidence) {
     return new Request(agent, contract, output(), finish, lists, List.copyOf(evidence));
   }
@@ -107,7 +109,7 @@ public final class Request {
     return contract;
   }
 
-  /** A request as JSON text, and how many bytes of it count. */
+  /** A request as JSON text, and the number of its bytes that count towards fuel. */
   record Written(byte[] text, long bytes) {
     static Written of(String text) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -132,11 +134,11 @@ public final class Request {
     if (invalid >= 0) {
       text.append(",\"invalid_utf8\":").append(invalid);
     }
-    // What is escaped in it takes fuel, too.
+    // Escapes count as well.
     return Written.of(text.append('}').toString());
   }
 
-  /** Appends what comes with an output. Returns how many bytes the evidence has. */
+  /** Appends the options of an output. Returns the size of the evidence in bytes. */
   int extras(StringBuilder text, boolean withFinish) {
     if (withFinish && finish != null) {
       text.append(",\"finish\":");

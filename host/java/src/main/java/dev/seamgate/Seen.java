@@ -4,16 +4,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an agent saw of one result, for claims to cite. What is left out allows least.
+ * A result as an agent saw it, which claims can cite. The defaults are the strictest values.
  *
- * @param id what claims cite it by: 1 to 256 bytes, and no other has it.
- * @param text what the agent saw of it, character for character: at most 1 MiB.
- * @param kinds the kinds of evidence that it is.
- * @param labels what is known of it: {@code stale}, {@code sampled}, {@code partial}, {@code truncated} and {@code empty}
- *     have a meaning.
- * @param confidence the most that its source allows a claim to state. Default: low.
- * @param complete whether all of the result was seen, so that what is not in it is not there.
- * @param limitations codes of what limits it. Each claim that cites it must repeat them.
+ * @param id the unique id by which claims cite it: 1 to 256 bytes.
+ * @param text the text that the agent saw, character for character: at most 1 MiB.
+ * @param kinds the kinds of evidence that it counts as.
+ * @param labels its labels. {@code stale}, {@code sampled}, {@code partial}, {@code truncated} and {@code empty} have a
+ *     meaning.
+ * @param confidence the highest confidence that a claim citing it may state. Default: low.
+ * @param complete true if the agent saw the whole result, so that absence from it proves absence.
+ * @param limitations the codes of its limitations. Each claim that cites it must repeat them.
  */
 public record Seen(
     String id,
@@ -23,14 +23,14 @@ public record Seen(
     @Nullable Confidence confidence,
     boolean complete,
     List<String> limitations) {
-  /** Copies what could change. */
+  /** Copies mutable arguments. */
   public Seen {
     kinds = List.copyOf(kinds);
     labels = List.copyOf(labels);
     limitations = List.copyOf(limitations);
   }
 
-  /** Returns what was seen, of which nothing more is known. */
+  /** Returns a result with default values for all other components. */
   public static Seen of(String id, String text) {
     return new Seen(id, text, List.of(), List.of(), null, false, List.of());
   }

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes an output that is still coming, in pieces of any size. Nothing is judged before the end but what can no longer become
- * right. Any number of threads may use it; the pieces have the order in which they come.
+ * Follows an output while it is streamed, in chunks of any size. Before the end, only failures that no further text can
+ * fix are reported. Any number of threads may use it; chunks are added in the order in which they arrive.
  */
 public final class Session {
   private static final Progress NOTHING = new Progress(Completeness.IN_FLIGHT, List.of(), null);
@@ -31,12 +31,12 @@ public final class Session {
     this.request = request;
   }
 
-  /** Takes the text that came next, and returns what is known now. */
+  /** Adds the next chunk of text, and returns the progress. */
   public Progress push(String chunk) {
     return push(chunk.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Takes the bytes that came next, in UTF-8, and returns what is known now. A piece may end within a character. */
+  /** Adds the next bytes, in UTF-8, and returns the progress. A chunk may end within a character. */
   public synchronized Progress push(byte[] chunk) {
     checkOpen();
     gate.limits().checkSize((long) output.size() + chunk.length);
@@ -63,22 +63,22 @@ public final class Session {
     }
   }
 
-  /** Returns what was known after the last piece. */
+  /** Returns the progress after the last chunk. */
   public synchronized Progress progress() {
     return progress;
   }
 
   /**
-   * Takes bytes until the stream ends, or until the output can no longer become right: then {@link Progress#deadEnd} is
-   * there. Stop the producer then.
+   * Reads bytes until the stream ends, or until the output can no longer become valid. Then {@link Progress#deadEnd} is
+   * set: stop the producer.
    */
   public Progress read(InputStream from) throws IOException {
     return read(from, item -> {});
   }
 
   /**
-   * Does the same, and passes on each item as soon as it is complete; {@link #text} has its text. An item is not judged yet:
-   * the verdict on all is that of {@link #finish}.
+   * Does the same, and passes on each item as soon as it is complete; {@link #text} returns its text. Items are not
+   * judged yet: {@link #finish} returns the verdict.
    */
   public Progress read(InputStream from, Consumer<Completed> completed) throws IOException {
     byte[] buffer = new byte[32 << 10];
@@ -95,12 +95,12 @@ public final class Session {
     return progress.deadEnd() != null;
   }
 
-  /** Takes characters, as {@link #read(InputStream)} takes bytes. */
+  /** Reads characters, as {@link #read(InputStream)} reads bytes. */
   public Progress read(Reader from) throws IOException {
     return read(from, item -> {});
   }
 
-  /** Takes characters, as {@link #read(InputStream, Consumer)} takes bytes. */
+  /** Reads characters, as {@link #read(InputStream, Consumer)} reads bytes. */
   public Progress read(Reader from, Consumer<Completed> completed) throws IOException {
     char[] buffer = new char[16 << 10];
     int kept = 0;
@@ -123,12 +123,12 @@ public final class Session {
   }
 
   /**
-   * Returns a piece of the output that came so far, such as that of an item.
+   * Returns a part of the output so far, such as an item.
    *
-   * @throws IndexOutOfBoundsException if the piece has not come.
+   * @throws IndexOutOfBoundsException if the part has not arrived yet.
    */
   public synchronized String text(Span of) {
-    // Spans count in the text that was judged, in which bytes that are not UTF-8 are replaced.
+    // Spans refer to the judged text, in which bytes that are not UTF-8 are replaced.
     byte[] whole = output.toByteArray();
     var decoded = Texts.decode(whole);
     if (decoded.invalid() >= 0) {
@@ -138,17 +138,17 @@ public final class Session {
     return new String(whole, (int) start, (int) (of.end() - start), StandardCharsets.UTF_8);
   }
 
-  /** Returns the verdict on all that came, byte for byte as {@link Gate#validate} gives it for the whole text. */
+  /** Returns the verdict, byte for byte the same as that of {@link Gate#validate} on the whole output. */
   public Verdict finish() {
     return end(request);
   }
 
-  /** Returns the same, after the producer said why it stopped. */
+  /** Returns the same, with the reason why the producer stopped. */
   public Verdict finish(Finish finish) {
     return end(request.finish(finish));
   }
 
-  /** Returns the same, with the word of the producer's API for why it stopped. */
+  /** Returns the same, with the reason why the producer stopped in its API's own words. */
   public Verdict finish(String finish) {
     return end(request.finish(finish));
   }

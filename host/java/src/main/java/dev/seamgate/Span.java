@@ -1,10 +1,10 @@
 package dev.seamgate;
 
 /**
- * A piece of the output, as byte offsets into the text as it was given, in UTF-8.
+ * A part of the output, as byte offsets into the original text in UTF-8.
  *
- * @param start where it begins.
- * @param end where what comes after it begins.
+ * @param start the offset of its first byte.
+ * @param end the offset after its last byte.
  */
 public record Span(long start, long end) {
   static Span read(Json json) {

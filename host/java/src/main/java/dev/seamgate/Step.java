@@ -4,15 +4,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one event of a run led to ({@code schemas/step.schema.json}).
+ * The result of applying one event to a run ({@code schemas/step.schema.json}).
  *
- * @param step how many events the run has had.
- * @param state the new state: give it to the next {@link Gate#advance}, unchanged. Null if the step has {@code need}.
- * @param records what was decided.
- * @param actions what the host must do next.
- * @param wakeAt when something lapses, in milliseconds since 1970: send a {@link TickEvent} then. Null if nothing waits.
- * @param need digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event
- *     again, with its artifacts.
+ * @param step the number of events that the run has had.
+ * @param state the new state. Pass it to the next {@link Gate#advance}, unchanged. Null if the step has {@code need}.
+ * @param records the decisions of this step.
+ * @param actions the actions that the host must take next.
+ * @param wakeAt the time of the next timeout, in milliseconds since 1970. Send a {@link TickEvent} then. Null if there
+ *     is none.
+ * @param need the digests of artifacts that the step needs. If there are any, all other components are empty: send the
+ *     same event again, with its artifacts.
  * @param json the step as JSON text, the same bytes as in every other runtime.
  */
 public record Step(

@@ -1,6 +1,6 @@
 package dev.seamgate;
 
-/** Why a run asks its producer no more. */
+/** The reason why a run ended. */
 public enum Stop implements Word {
   /** The output is accepted. */
   ACCEPTED("accepted"),

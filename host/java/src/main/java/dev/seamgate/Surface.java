@@ -4,22 +4,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tools that the model may see now, and those that it may not.
+ * The tools that the model may see now, and the hidden ones.
  *
- * @param tools those that it may see.
- * @param hidden those that it may not.
- * @param facts the members of the facts that changed, as JSON text. A {@link Loop} puts them in their place.
+ * @param tools the tools that the model may see.
+ * @param hidden the tools that it may not see.
+ * @param facts the members of the facts that changed, as JSON text. A {@link Loop} applies the change itself.
  * @param json the surface as JSON text, the same bytes as in every other runtime.
  */
 public record Surface(List<SurfaceTool> tools, List<HiddenTool> hidden, String facts, String json) {
   /**
    * A tool that the model may see.
    *
-   * @param server where the tool runs. Null for the host's own.
+   * @param server the server that runs the tool. Null for the host's own tools.
    * @param tool its name.
-   * @param effect what a call of it does.
+   * @param effect the kind of effect of a call.
    * @param permit {@link Permit#APPROVAL} if a person decides about each call.
-   * @param definition what the model may read of the definition, as JSON text: each text is sanitized.
+   * @param definition the part of the definition that the model may read, as JSON text, with each text sanitized.
    */
   public record SurfaceTool(
       @Nullable String server, String tool, Effect effect, Permit permit, @Nullable String definition) {
@@ -36,10 +36,10 @@ public record Surface(List<SurfaceTool> tools, List<HiddenTool> hidden, String f
   /**
    * A tool that the model may not see.
    *
-   * @param server where the tool runs. Null for the host's own.
+   * @param server the server that runs the tool. Null for the host's own tools.
    * @param tool its name.
-   * @param code why, as a code of {@code schemas/surface.schema.json}.
-   * @param message one sentence for a person.
+   * @param code why it is hidden: a code of {@code schemas/surface.schema.json}.
+   * @param message one sentence for people.
    */
   public record HiddenTool(@Nullable String server, String tool, String code, @Nullable String message) {
     private static HiddenTool read(Json json) {

@@ -7,13 +7,13 @@ import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
-/** Text on its way into a request. */
+/** Prepares text for requests. */
 final class Texts {
   private static final String HEX = "0123456789abcdef";
 
   private Texts() {}
 
-  /** Appends a text as a JSON string. Halves of surrogate pairs become U+FFFD, because UTF-8 has none. */
+  /** Appends a text as a JSON string. Lone surrogates become U+FFFD, because UTF-8 cannot encode them. */
   static void quote(StringBuilder to, CharSequence text) {
     to.append('"');
     for (int at = 0; at < text.length(); at++) {
@@ -45,11 +45,11 @@ final class Texts {
     to.append('"');
   }
 
-  /** A text, and the byte where it first was not UTF-8; -1 if all of it was. */
+  /** A text, and the offset of the first byte that was not UTF-8; -1 if there was none. */
   record Decoded(String text, int invalid) {}
 
   /**
-   * Decodes UTF-8, with U+FFFD for what is not. A sequence that is cut off is replaced as a whole, as the Unicode Standard
+   * Decodes UTF-8, with U+FFFD for other bytes. A truncated sequence is replaced as a whole, as the Unicode Standard
    * recommends and other hosts do.
    */
   static Decoded decode(byte[] bytes) {
@@ -77,7 +77,7 @@ final class Texts {
     return new Decoded(to.flip().toString(), first);
   }
 
-  /** Returns how many bytes of an invalid sequence could begin a character; at least one. */
+  /** Returns the number of bytes of an invalid sequence that could begin a character; at least one. */
   private static int subpart(byte[] bytes, int at) {
     int lead = bytes[at] & 0xff;
     int most = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
@@ -93,7 +93,8 @@ final class Texts {
   }
 
   /**
-   * Returns how many bytes at the end begin a character that is not complete: fewer than four. More bytes may complete it.
+   * Returns the number of bytes at the end that begin an incomplete character: fewer than four. More bytes may complete
+   * it.
    */
   static int incomplete(byte[] bytes, int length) {
     for (int back = 1; back < 4 && back <= length; back++) {
@@ -124,10 +125,10 @@ final class Texts {
     return second >= low && second <= high;
   }
 
-  /** The longest contract or profile, in bytes. */
+  /** The most bytes of a contract or profile. */
   private static final int MOST = 8 << 20;
 
-  /** Returns how many bytes a text has in UTF-8. */
+  /** Returns the size of a text in UTF-8. */
   static int bytes(CharSequence text) {
     int count = text.length();
     for (int at = 0; at < text.length(); at++) {
@@ -143,8 +144,8 @@ final class Texts {
   }
 
   /**
-   * Returns a document that a caller gave, which can stand in a request: else it could end what it stands in, and go on
-   * with it.
+   * Checks that a caller's document can be embedded in a request, and returns it. Otherwise invalid text could close
+   * the enclosing object and add members to it.
    */
   static String document(String argument, String text) {
     return document(argument, text, FaultCode.BAD_REQUEST);

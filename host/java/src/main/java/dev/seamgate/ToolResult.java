@@ -3,14 +3,14 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a tool returned ({@code schemas/result.schema.json}). One of {@code result}, {@code text} and {@code returned} is
- * there, or {@code head} and {@code tail} with {@code length} and {@code digest}.
+ * A tool's result ({@code schemas/result.schema.json}). One of {@code result}, {@code text} and {@code returned} is
+ * set, or {@code head} and {@code tail} with {@code length} and {@code digest}.
  *
- * @param status {@link ResultStatus#ERROR} if the tool says that it failed.
+ * @param status {@link ResultStatus#ERROR} if the tool reports a failure.
  * @param result a JSON document.
  * @param text a text.
- * @param returned a whole result of the Model Context Protocol, which says itself whether the tool failed.
- * @param head the beginning of a text that is too large to be handed on.
+ * @param returned a whole result of the Model Context Protocol, which itself says whether the tool failed.
+ * @param head the beginning of a text that is too large to pass in whole.
  * @param tail the end of that text.
  * @param length how many bytes that text has.
  * @param digest the digest of that text.

@@ -16,7 +16,7 @@ public final class Engine implements AutoCloseable {
   private final Deque<Sandbox> idle = new ArrayDeque<>();
   private boolean isClosed;
 
-  /** Makes an engine with so much memory for each instance, that runs so many calls at once. */
+  /** Creates an engine with this much memory for each instance, which runs this many calls at once. */
   public Engine(Code code, int memory, int instances) {
     this.code = code;
     this.image = Image.of(code.module());
@@ -47,7 +47,7 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /** Gives back what {@link #take} returned. */
+  /** Returns an instance from {@link #take} to the engine. */
   public void release(Sandbox sandbox) {
     putBack(sandbox);
     room.release();
@@ -63,7 +63,7 @@ public final class Engine implements AutoCloseable {
     return sandbox;
   }
 
-  /** Gives back what {@link #open} returned. */
+  /** Returns an instance from {@link #open} to the engine. */
   public void putBack(Sandbox sandbox) {
     synchronized (idle) {
       if (!isClosed && !sandbox.isBroken()) {

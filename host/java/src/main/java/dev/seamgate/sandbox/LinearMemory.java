@@ -30,7 +30,7 @@ final class LinearMemory implements Memory {
   /** The snapshot that the memory held before anything was written. */
   private Snapshot laid;
 
-  /** Makes a memory that holds a snapshot, and that grows to so many bytes at most. */
+  /** Creates a memory from a snapshot, which can grow to at most this many bytes. */
   LinearMemory(Image image, Snapshot snapshot, int most) {
     this.image = image;
     this.most = most;

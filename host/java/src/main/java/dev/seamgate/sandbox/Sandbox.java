@@ -31,7 +31,7 @@ public final class Sandbox {
   private final ExportFunction call;
   private final ExportFunction post;
 
-  /** What the module has not been given yet. */
+  /** The fuel that the module has not received yet. */
   private long left;
 
   private long deadline;
@@ -95,7 +95,7 @@ public final class Sandbox {
     stopped = Why.TRAPPED;
     refused.setValue(0);
     fill(0);
-    // What ends the call by surprise leaves the instance as it is then.
+    // An unexpected exception leaves the instance in an undefined state.
     isBroken = true;
     try {
       byte[] answer = ask(request);
@@ -132,7 +132,7 @@ public final class Sandbox {
     return Why.TRAPPED;
   }
 
-  /** Gives the module the next step, of which it has taken some already. */
+  /** Gives the module its next step of fuel, minus the fuel that it has already used. */
   private void fill(long before) {
     long next = Math.min(left, STEP);
     left -= next;

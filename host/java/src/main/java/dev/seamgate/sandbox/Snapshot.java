@@ -2,7 +2,7 @@ package dev.seamgate.sandbox;
 
 import java.util.Arrays;
 
-/** What a memory holds that the {@link Image} does not, in pieces, and how large it is. */
+/** The difference of a memory to the {@link Image}, in pieces, and the size of the memory. */
 public final class Snapshot {
   /** A piece has two to this power bytes. */
   static final int SHIFT = 10;

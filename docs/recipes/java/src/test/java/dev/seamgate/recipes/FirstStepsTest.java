@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What a program does first with the package, each in a few lines. */
+/** The first steps with the package, each in a few lines. */
 class FirstStepsTest {
   record Line(String sku, int count) {}
 

@@ -47,7 +47,7 @@ class RecipesTest {
     gate.close();
   }
 
-  /** What a model says, one after another, and what it was told last. */
+  /** A model with scripted answers, which keeps its last prompt. */
   private static final class Script {
     private final List<String> says;
     private final List<String> told = new ArrayList<>();

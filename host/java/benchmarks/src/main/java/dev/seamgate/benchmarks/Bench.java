@@ -45,7 +45,7 @@ public final class Bench {
     void judge(String text) throws Exception;
   }
 
-  /** Something that is measured: on so many threads at once. */
+  /** A validator to measure, on this many threads at once. */
   private record Contestant(String name, int threads, Judge judge) {}
 
   /** Prints a table. */
@@ -146,7 +146,7 @@ public final class Bench {
     }
   }
 
-  /** Returns a valid document of about so many bytes. */
+  /** Returns a valid document of about this many bytes. */
   private static String document(int size) {
     var text = new StringBuilder("{\"tickets\":[");
     for (int index = 0; text.length() < size - 60; index++) {

@@ -5,10 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What this process holds, in bytes.
+ * The memory of this process, in bytes.
  *
- * @param heap what is in use after a garbage collection.
- * @param resident what the system says; zero where it does not.
+ * @param heap the used heap after a garbage collection.
+ * @param resident the resident memory; zero if the system does not report it.
  */
 record Memory(long heap, long resident) {
   static Memory now() throws IOException {
