@@ -42,7 +42,7 @@ const IDIOMS: [(&str, fn(&Line) -> bool); 6] = [
     ("'is none' and 'are none'", |line| has(line, &[" is none", " are none"])),
     ("'for it', which means because", |line| has(line, &[", for it ", ", for they ", ", for this ", ", for nobody "])),
     ("'is told' and 'are told'", |line| has(line, &[" is told", " are told", "told as "])),
-    ("'comes of' and 'becomes of'", |line| has(line, &["comes of ", "came of "])),
+    ("'comes of' and 'becomes of'", |line| has(line, &[" comes of ", "becomes of ", " came of "])),
     ("'made anew' and 'of which is said'", |line| has(line, &["made anew", "of which is said", "What is said of"])),
 ];
 
