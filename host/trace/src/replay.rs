@@ -133,11 +133,15 @@ fn needs_token(ask: &Ask, principal: &str) -> bool {
     ask.keys.as_ref().is_some_and(|keys| keys.contains_key(principal))
 }
 
-/// Returns whether an event reports that a call was sent, or its outcome.
+/// Returns whether an event reports that a call was sent, or how it ended.
 fn has_run(event: &EventKind) -> bool {
     matches!(
         event,
-        EventKind::ToolStarted(_) | EventKind::ToolResult(_) | EventKind::ToolFailed(_) | EventKind::ChildResult(_)
+        EventKind::ToolStarted(_)
+            | EventKind::ToolResult(_)
+            | EventKind::ToolFailed(_)
+            | EventKind::ChildResult(_)
+            | EventKind::CallCancelled(_)
     )
 }
 

@@ -203,6 +203,9 @@ impl Moves {
         if call.stage == Stage::Uncertain {
             self.add(format!("{key} done"), resolution("done"));
         }
+        if call.stage.is_under_way() || matches!(call.stage, Stage::New | Stage::Asked) {
+            self.add(format!("{key} cancelled"), json!({"type": "call_cancelled", "call": key}));
+        }
         if call.stage.is_under_way() {
             let mut error = json!({"type": "tool_result", "call": key, "status": "error", "text": text});
             error["status"] = "error".into();
@@ -210,7 +213,6 @@ impl Moves {
             let failed = |effect: &str| json!({"type": "tool_failed", "call": key, "message": text, "effect": effect});
             self.add(format!("{key} failed"), failed("unknown"));
             self.add(format!("{key} failed without effect"), failed("none"));
-            self.add(format!("{key} cancelled"), json!({"type": "call_cancelled", "call": key}));
             self.add(format!("{key} is a job"), json!({"type": "job", "call": key, "ttl_s": 60}));
         }
     }

@@ -233,6 +233,8 @@ impl Seeing<'_> {
             "settled" => {
                 let now = self.world.now;
                 let code = text(record, "code");
+                let (has_none, is_one_cancelled) =
+                    (self.event["effect"] == "none", self.event["type"] == "call_cancelled");
                 let call = self.call(key)?;
                 match code {
                     "uncertain" => {
@@ -250,11 +252,12 @@ impl Seeing<'_> {
                         call.stage = Stage::Settled;
                     }
                     "cancelled" => {
-                        let may_have_happened =
-                            has_effect(&call.tool) && call.was_started && self.event["effect"] != "none";
+                        let may_have_happened = has_effect(&call.tool) && call.was_started && !has_none;
                         ensure!(!may_have_happened, "it may have had its effect");
                         // A call behind one that did not run is denied.
                         let is_denied = text(record, "message").starts_with("Call denied");
+                        // A call that the host cancels before it sends it counts for nothing.
+                        call.counts &= call.was_started || !is_one_cancelled;
                         self.call(key)?.stage = if is_denied { Stage::Denied } else { Stage::Settled };
                     }
                     other => bail!("{other:?} is no end of a call"),
