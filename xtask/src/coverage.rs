@@ -66,7 +66,7 @@ impl Count {
 
     /// Returns the percentage, cut after two places.
     fn percent(self) -> f64 {
-        if self.count == 0 { 100.0 } else { (self.covered * 10_000 / self.count) as f64 / 100.0 }
+        (self.covered * 10_000).checked_div(self.count).map_or(100.0, |hundredths| hundredths as f64 / 100.0)
     }
 }
 

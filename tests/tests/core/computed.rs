@@ -63,7 +63,7 @@ impl Figure {
         let (whole, rest) = (self.digits.abs() / power, self.digits.abs() % power);
         let sign = if self.digits < 0 { "-" } else { "" };
         let mut grouped = whole.to_string();
-        if has_separators && unit != "" {
+        if has_separators && !unit.is_empty() {
             let mut at = grouped.len();
             while at > 3 {
                 at -= 3;

@@ -33,8 +33,11 @@ const SKIPPED: [&str; 16] = [
     "__pycache__",
 ];
 
-/// An idiom, and whether a line has it. Comments come without their marks.
-const IDIOMS: [(&str, fn(&Line) -> bool); 6] = [
+/// Returns whether a line has an idiom.
+type IsThere = fn(&Line) -> bool;
+
+/// The idioms. Comments are passed without their marks.
+const IDIOMS: [(&str, IsThere); 6] = [
     ("a comment that begins with What, Who, Whether, So many, Gives or Told", |line| {
         let words = ["What ", "Who ", "Whether ", "So many ", "Gives ", "Told "];
         line.begins_comment && words.iter().any(|word| line.text.starts_with(word))
