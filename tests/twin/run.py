@@ -105,7 +105,9 @@ class Run:
         if handler is None:
             raise Unsupported(kind)
         # What a call came to counts, however late it is. Anything else comes after what lapsed.
-        if kind in ("tool_result", "tool_failed", "call_cancelled", "job"):
+        call = self.calls.get(event.get("call", ""))
+        waits = call is not None and call.state == "ready" and call.approved_until is None
+        if kind in ("tool_result", "tool_failed", "job") or (kind == "call_cancelled" and not waits):
             handler(event)
             self._lapse(resumed=False)
         elif self._lapse(resumed=kind == "resumed") and kind == "model_output":
@@ -270,7 +272,6 @@ class Run:
                 raise Unsupported("an answer in prose") from None
         if isinstance(value, dict) and list(value) == ["question"] and isinstance(value["question"], str):
             self.records.append("output:question")
-            self.final_asked = False
             self._ask_person()
             return None
         if isinstance(value, dict) and list(value) == ["plan"]:
@@ -310,6 +311,7 @@ class Run:
         if self.question is None or self.question[0] != event["key"]:
             return self._ignore("not_asked")
         self.question = None
+        self.final_asked = False
         self.strikes = 0
         return self._said(event)
 
