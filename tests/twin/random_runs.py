@@ -111,7 +111,9 @@ def event(r: Random, run: Run, document: dict[str, Any], at: int) -> dict[str, A
         return {**made, "at": at}
     if not loop and roll < 0.35:
         return {"type": "call", **call(r, document), "at": at}
-    pool: list[Any] = [{"type": "tick"}, {"type": "tick"}, {"type": "resumed"}]
+    pool: list[Any] = [{"type": "tick"}, {"type": "tick"}]
+    if not any(one.state == "started" and one.approved_until and one.effect != "effectful" for one in calls):
+        pool.append({"type": "resumed"})  # README.md, "Not compared": the kernel judges them again
     pool.append({"type": "user_message", "text": f"word {at}"})
     if r.maybe(0.02):
         pool = [{"type": "cancelled"}]
