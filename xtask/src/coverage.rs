@@ -115,7 +115,9 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     tests.env("LLVM_PROFILE_FILE", &raw);
     run(instrument(&mut tests, &FLAGS)?)?;
     let merged = folder.join("merged.profdata");
-    run(command(&profdata).args(["merge", "--sparse", "--output"]).arg(&merged).arg(&counters))?;
+    // Programs that tests kill leave counters that are cut off.
+    let merge = ["merge", "--sparse", "--failure-mode=all", "--output"];
+    run(command(&profdata).args(merge).arg(&merged).arg(&counters))?;
     let export = |format: &[&str]| {
         let mut export = command(&cov);
         export.arg("export").args(format).arg("--instr-profile").arg(&merged);
