@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param message What goes into the prompt: where the data comes from, what is wrong with it, and the text between
  * marks.
  * @param text The data: cut, cleaned, at most {@code max_bytes} of the profile.
- * @param kinds The kinds of evidence that it is.
+ * @param kinds The kinds of evidence that it provides.
  * @param complete Whether it is everything that there is.
  * @param returned The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as
  * it is.

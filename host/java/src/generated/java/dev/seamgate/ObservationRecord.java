@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param tool Its name there.
  * @param id What claims cite.
  * @param message What goes into the prompt.
- * @param kinds The kinds of evidence that it is.
+ * @param kinds The kinds of evidence that it provides.
  * @param labels What is known of the data by where it came from.
  * @param complete Whether it is everything that there is.
  * @param returned The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as
