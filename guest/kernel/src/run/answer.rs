@@ -123,8 +123,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether a value explains missing evidence: text does; an object, or a list of objects, has to name the
-/// kind.
+/// Returns whether a value explains missing evidence. Text does. An object, or a list of objects, must name the kind.
 fn explains(document: &Document, at: seamgate_core::kernel_api::NodeId, need: &Need) -> bool {
     match document.kind(at) {
         Kind::String => !document.string(at).trim().is_empty(),
