@@ -76,7 +76,7 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
         });
         if let Some(other) = other {
             MADE.set(Some(other));
-            // SAFETY: the texts and lists are empty: each has a dangling, aligned address and length zero. No number is given.
+            // SAFETY: the texts and lists are empty: each has a dangling, aligned address and length zero.
             let made = unsafe {
                 let (text, list) = (std::ptr::dangling_mut::<u8>(), std::ptr::dangling_mut::<usize>().cast());
                 validate::_export_validate_cabi::<Made>(text, 0, text, 0, 0, list, 0, 0, list, 0, 0, 0)

@@ -299,7 +299,7 @@ type Source string
 
 // The words of [Source].
 const (
-	// In a fenced block with one of the contract's markers. If there is none, in a block without an info string.
+	// In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
 	SourceBlock Source = "block"
 
 	// As the whole output, or as one of its documents with the text around it.

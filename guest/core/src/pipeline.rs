@@ -270,7 +270,7 @@ fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
     (total > MAX_KEPT).then(|| format!("candidates: only the {which} {MAX_KEPT} of {total} were tried"))
 }
 
-/// Returns the first candidate, in the given order, that is valid without changes. If there is none, returns the first
+/// Returns the first candidate, in the given order, that is valid without changes. Otherwise, returns the first
 /// partly usable candidate, or else the first candidate.
 fn choose_valid<'t>(
     contract: &Contract,

@@ -5308,7 +5308,7 @@ f.debug_struct("Change")
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Source {
-/// In a fenced block with one of the contract's markers. If there is none, in a block without an info string.
+/// In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
 Block,
 /// As the whole output, or as one of its documents with the text around it.
 Raw,

@@ -818,7 +818,7 @@ abi::record!(Change { kind: ChangeKind, path: String, span: Option<Span>, before
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// In a fenced block with one of the contract's markers. If there is none, in a block without an info string.
+    /// In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
     Block,
     /// As the whole output, or as one of its documents with the text around it.
     Raw,

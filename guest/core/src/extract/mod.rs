@@ -49,7 +49,7 @@ pub(crate) struct Candidate {
     pub(crate) span: Span,
     /// The part of the span that is read as JSON. The text around it is removed.
     pub(crate) inside: Span,
-    /// The fences around the candidate. Empty spans at its ends if there are none.
+    /// The fences around the candidate, or empty spans at its ends.
     fences: [Span; 2],
 }
 

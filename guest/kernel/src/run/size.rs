@@ -91,7 +91,7 @@ impl Run<'_> {
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }
 
-    /// Returns whether equal calls must be counted, for this agent or for one above it.
+    /// Returns whether this agent or one above it requires equal calls to be counted.
     pub(super) fn counts_calls(&self) -> bool {
         self.budget.same_call.is_some()
             || self.profile.limits_equal_calls()

@@ -273,7 +273,7 @@ class Source(str, enum.Enum):
     """The way in which a candidate was found."""
 
     BLOCK = "block"
-    """In a fenced block with one of the contract's markers. If there is none, in a block without an info string."""
+    """In a fenced block with one of the contract's markers or, without such a block, in one without an info string."""
     RAW = "raw"
     """As the whole output, or as one of its documents with the text around it."""
     EMBEDDED = "embedded"

@@ -7,7 +7,7 @@ package dev.seamgate;
  */
 public enum Source implements Word {
   /**
-   * In a fenced block with one of the contract's markers. If there is none, in a block without an info string.
+   * In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
    */
   BLOCK("block"),
 
