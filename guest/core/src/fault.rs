@@ -1,4 +1,4 @@
-//! The reason for which there is no verdict: an error of the caller, never of the producer.
+//! The reason why there is no verdict: an error of the caller, never of the producer.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub enum FaultCode {
     Sealed,
 }
 
-/// The reason for which the validator gave no verdict. See `fault` in `wit/types.wit`.
+/// The reason why the validator gave no verdict. See `fault` in `wit/types.wit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub code: FaultCode,

@@ -1,4 +1,4 @@
-//! The reasons for which a producer stops: the gate's words, and those of the common APIs.
+//! The reasons why a producer stops: the gate's words, and those of the common APIs.
 //!
 //! The core owns this file. `cargo xtask generate` copies it to `host/src/types/finish.rs` for the library.
 

@@ -5,7 +5,7 @@ use crate::{
     violation::Violations,
 };
 
-/// The reason for which an output is rejected.
+/// The reason why an output is rejected.
 #[derive(Debug)]
 pub(crate) struct Rejection {
     pub(crate) error: ErrorKind,

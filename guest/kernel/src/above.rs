@@ -136,7 +136,7 @@ impl Above {
         Ok(Above { rules: rules.collect::<Result<_, _>>()?, bounds })
     }
 
-    /// Returns the reason for which the child may not use a tool under the bounds that were handed on.
+    /// Returns the reason why the child may not use a tool under the bounds that were handed on.
     pub(crate) fn withholds(&self, tool: &Tool) -> Option<String> {
         let name = quote(&tool.full_name(), 128);
         if !self.bounds.tools.iter().any(|word| tool.is_named(word)) {

@@ -44,7 +44,7 @@ pub(crate) enum State {
     /// Granted by the approval at this index in the facts.
     Granted(usize),
     Rejected(Reason),
-    /// Asked, and not yet decided. Holds the reasons for which existing approvals are invalid.
+    /// Asked, and not yet decided. Holds the reasons why existing approvals are invalid.
     Asked(Ask, Vec<Reason>),
 }
 
@@ -120,7 +120,7 @@ fn lapses(at: u64, ttl_s: u64) -> u64 {
     at.saturating_add(ttl_s.saturating_mul(1000)).min(MAX_NUMBER)
 }
 
-/// Returns the reason for which an approval is invalid for the ask that it answers.
+/// Returns the reason why an approval is invalid for the ask that it answers.
 fn lapsed(decided: &Decided, asked: Option<&Ask>, now: u64, who: &str) -> Option<Reason> {
     let Some(ask) = asked else {
         return Some(Reason::new("before_ask", format!("{who} approved what nobody asked")));

@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub(crate) arguments: String,
 }
 
-/// The reason for which arguments are invalid.
+/// The reason why arguments are invalid.
 pub(crate) enum NotArguments {
     TooLarge(usize),
     Malformed(Vec<Violation>),

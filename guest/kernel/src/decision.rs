@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{facts::Changed, proof::Proof};
 
-/// The reason for which a call may not run, or needs approval.
+/// The reason why a call may not run, or needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Reason {
     pub(crate) code: &'static str,

@@ -18,7 +18,7 @@ use crate::{document::text_in, sanitize::sanitize, tool::Effect};
 /// The members of a definition that may contain the schema of the tool's arguments, depending on the server.
 pub(crate) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
 
-/// The maximum length of the reason for which a definition is invalid, in bytes.
+/// The maximum length of the reason why a definition is invalid, in bytes.
 const MAX_REASON: usize = 512;
 
 /// The maximum length of a path in a reason, in bytes.
@@ -80,7 +80,7 @@ pub(crate) fn annotated(document: &Document, definition: NodeId) -> Effect {
 ///
 /// # Errors
 ///
-/// Returns the first reason for which the definition is invalid.
+/// Returns the first reason why the definition is invalid.
 pub(crate) fn arguments(document: &Document, definition: NodeId, formats: Formats) -> Result<Option<Schema>, String> {
     let given = ARGUMENTS.into_iter().find_map(|name| document.member(definition, name));
     given.map_or(Ok(None), |at| schema(document, definition, at, formats))
@@ -90,7 +90,7 @@ pub(crate) fn arguments(document: &Document, definition: NodeId, formats: Format
 ///
 /// # Errors
 ///
-/// Returns the first reason for which the definition is invalid.
+/// Returns the first reason why the definition is invalid.
 pub(crate) fn results(document: &Document, definition: NodeId) -> Result<Option<Schema>, String> {
     let at = document.member(definition, "outputSchema");
     at.map_or(Ok(None), |at| schema(document, definition, at, Formats::Annotate))

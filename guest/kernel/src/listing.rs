@@ -52,7 +52,7 @@ pub(crate) struct Hidden {
 /// The code of tools whose definition is invalid.
 const INVALID: &str = "invalid_definition";
 
-/// The reason for which a tool is not shown.
+/// The reason why a tool is not shown.
 struct Unseen {
     code: &'static str,
     /// The error in the tool's definition.
@@ -184,7 +184,7 @@ fn programs(profile: &Profile, listed: &Document, known: &Programs) -> Programs 
     programs
 }
 
-/// Returns the reason for which a present tool is not shown. `by_facts` is `true` if the facts say which tools are
+/// Returns the reason why a present tool is not shown. `by_facts` is `true` if the facts say which tools are
 /// present.
 fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
     match () {

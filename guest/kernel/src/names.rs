@@ -37,7 +37,7 @@ impl Names {
         }
     }
 
-    /// Returns the reason for which a reader could confuse a member of the arguments with another. `None` if there is
+    /// Returns the reason why a reader could confuse a member of the arguments with another. `None` if there is
     /// no such member.
     pub(crate) fn mistaken(&self, arguments: &Document) -> Option<String> {
         mistaken(Some(self), arguments, Document::ROOT)

@@ -321,7 +321,7 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
     }
 }
 
-/// Returns the reason for which a call is denied that would write one of the kernel's marks instead of the text that
+/// Returns the reason why a call is denied that would write one of the kernel's marks instead of the text that
 /// the mark replaced.
 fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
     if tool.effect == Effect::Read {
@@ -343,7 +343,7 @@ fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
     { found }.next().map(wrong)
 }
 
-/// Returns the reason for which a rule denies a call. A rule that cannot decide because an argument has another type
+/// Returns the reason why a rule denies a call. A rule that cannot decide because an argument has another type
 /// also denies the call.
 fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
     if !tool.is_named(&rule.tool) {

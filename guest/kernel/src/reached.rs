@@ -73,7 +73,7 @@ pub(crate) struct Unheld {
     pub(crate) why: Why,
 }
 
-/// The reason for which a path cannot cover a value.
+/// The reason why a path cannot cover a value.
 pub(crate) enum Why {
     /// The value is on the way, and does not have this kind, which the path needs.
     Stopped(Kind),

@@ -41,7 +41,7 @@ pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<Str
 }
 
 /// Finds the approval that covers a call. The approval must not be expired or used up, and its principal must be
-/// allowed to approve everything that the call needs. It must cover all reasons for which the call needs approval now.
+/// allowed to approve everything that the call needs. It must cover all reasons why the call needs approval now.
 /// An approval of a follow-up call covers all reasons, because the person saw the call that it covers. A call that a
 /// person already decided about needs a separate new decision. Returns the approval as used, and the remaining
 /// remembered approvals.

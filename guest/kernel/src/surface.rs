@@ -31,7 +31,7 @@ pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p
     })
 }
 
-/// Returns the reason for which a mode does not apply to this task.
+/// Returns the reason why a mode does not apply to this task.
 fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
@@ -58,12 +58,12 @@ pub(crate) fn is_there(tool: &Tool, facts: &Facts) -> bool {
     facts.surface.as_ref().is_none_or(|surface| surface.iter().any(|word| *word == tool.full_name()))
 }
 
-/// Returns the reason for which the bounds of the run's parent, or an edit of the profile, withhold a tool.
+/// Returns the reason why the bounds of the run's parent, or an edit of the profile, withhold a tool.
 pub(crate) fn withheld(tool: &Tool, facts: &Facts) -> Option<String> {
     facts.above.as_ref().and_then(|above| above.withholds(tool))
 }
 
-/// Returns the reason for which a tool is not on the surface.
+/// Returns the reason why a tool is not on the surface.
 fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     let name = quote(&tool.full_name(), 128);
     if let Some(why) = tool.disabled() {

@@ -91,7 +91,7 @@ pub(crate) struct Definition {
     pub(crate) shown: Box<RawValue>,
     /// The schema that its server states for the arguments.
     pub(crate) arguments: Option<Schema>,
-    /// The reason for which the definition is invalid, which disables the tool.
+    /// The reason why the definition is invalid, which disables the tool.
     pub(crate) invalid: Option<String>,
 }
 

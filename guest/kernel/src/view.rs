@@ -43,7 +43,7 @@ pub(crate) struct Background {
 /// The maximum number of values of a call whose origins the view lists.
 const MAX_ORIGINS: usize = 16;
 
-/// Writes the view of a call. `why` contains the reasons for which it needs approval, and `origins` the origins of its
+/// Writes the view of a call. `why` contains the reasons why it needs approval, and `origins` the origins of its
 /// values.
 pub(crate) fn view<'r>(
     profile: &Profile,

@@ -1,5 +1,5 @@
 // Copied from `guest/core/src/finish.rs` by `cargo xtask generate`. Do not edit: edit that file, and run it.
-//! The reasons for which a producer stops: the gate's words, and those of the common APIs.
+//! The reasons why a producer stops: the gate's words, and those of the common APIs.
 //!
 //! The core owns this file. `cargo xtask generate` copies it to `host/src/types/finish.rs` for the library.
 

@@ -131,7 +131,7 @@ impl Pattern {
 pub(crate) struct Remarks {
     /// `true` if the pattern needs backtracking.
     pub(crate) goes_back: bool,
-    /// The reason for which the pattern is invalid as JSON Schema defines it. Such a pattern is parsed by another
+    /// The reason why the pattern is invalid as JSON Schema defines it. Such a pattern is parsed by another
     /// grammar.
     pub(crate) loose: Option<String>,
 }
@@ -149,7 +149,7 @@ pub(crate) fn remarks(text: &str) -> Option<Remarks> {
     Some(Remarks { goes_back: parsed.goes_back, loose })
 }
 
-/// The reason for which a pattern is rejected.
+/// The reason why a pattern is rejected.
 pub(super) enum Why {
     /// The pattern is invalid.
     Invalid(&'static str),

@@ -1,4 +1,4 @@
-//! Describes the reason for which a schema is unusable, at its location in the contract.
+//! Describes the reason why a schema is unusable, at its location in the contract.
 
 use referencing::Error;
 use serde_json::Value;

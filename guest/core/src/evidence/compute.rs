@@ -92,7 +92,7 @@ pub(super) struct Stated {
     result: Measure,
 }
 
-/// The reason for which a computation does not produce the stated result.
+/// The reason why a computation does not produce the stated result.
 pub(super) enum Refused {
     /// A pointer into this observation leads to no value.
     At(usize, Differs),

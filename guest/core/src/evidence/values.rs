@@ -12,7 +12,7 @@ use crate::{
 const MAX_PASSED: usize = 4 * 1024 * 1024;
 const MAX_PASSED_PER_BYTE: usize = 32;
 
-/// The reason for which a value differs from the cited value.
+/// The reason why a value differs from the cited value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Differs {
     NotJson,

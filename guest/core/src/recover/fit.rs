@@ -79,7 +79,7 @@ struct Reading<'t> {
     before_comma: usize,
 }
 
-/// The reason for which a reading stopped.
+/// The reason why a reading stopped.
 enum Stop {
     /// The unit ends here.
     Unit(usize),

@@ -53,7 +53,7 @@ impl Malformed {
     }
 }
 
-/// The reason for which no items could be recovered.
+/// The reason why no items could be recovered.
 pub(crate) enum Unrecovered {
     /// The array of items was not found.
     NoArray,

@@ -186,7 +186,7 @@ impl Kind {
     }
 }
 
-/// The reason for which a candidate can no longer become valid.
+/// The reason why a candidate can no longer become valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Stuck {
     Json,
@@ -236,7 +236,7 @@ pub(crate) struct Scan {
     blocks: u32,
     /// `true` if there was a block without a marker.
     untagged: bool,
-    /// The reason for which the candidate can no longer become valid, and the offset at which this became clear.
+    /// The reason why the candidate can no longer become valid, and the offset at which this became clear.
     stuck: Option<(Stuck, u32)>,
     /// The candidate while it is valid JSON so far.
     json: Json,
@@ -820,7 +820,7 @@ impl Scan {
         self.place = Position::Candidate(Candidate { start, begun: false, kind, is_json: true, brackets });
     }
 
-    /// Records the reason for which the candidate can no longer become valid, unless another part of the output could
+    /// Records the reason why the candidate can no longer become valid, unless another part of the output could
     /// still become the candidate.
     fn is_stuck(&mut self, contract: &Contract, kind: Kind, stuck: (Stuck, u32)) {
         let extract = contract.extract();

@@ -88,7 +88,7 @@ impl<'t> Event<'t> {
         self.member("returned").filter(|_| document.members(Document::ROOT).all(is_known))
     }
 
-    /// Returns the reason for which the model stopped.
+    /// Returns the reason why the model stopped.
     pub(crate) fn finish(&self) -> Finish {
         let word = self.text("finish").unwrap_or_default();
         Finish::words().find(|(known, _)| *known == word).map_or(Finish::Unknown, |(_, finish)| finish)

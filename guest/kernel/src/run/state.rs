@@ -72,7 +72,7 @@ pub(crate) struct State {
     pub(crate) plan: Option<String>,
     /// `true` if the model was asked for a final answer without tools.
     pub(crate) is_final_asked: bool,
-    /// The reason for which the run must end.
+    /// The reason why the run must end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop: Option<Stop>,
     /// The requests of this run for its parent's context, which were denied.
@@ -325,7 +325,7 @@ pub(crate) enum EntryKind {
     Feedback,
 }
 
-/// The reason for which a run must end.
+/// The reason why a run must end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stop {

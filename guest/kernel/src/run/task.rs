@@ -18,7 +18,7 @@ use crate::document::source;
 /// The maximum length of free text, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// The reason for which a text is not a task: a short form, and a form for the model.
+/// The reason why a text is not a task: a short form, and a form for the model.
 struct Refused {
     why: String,
     feedback: String,

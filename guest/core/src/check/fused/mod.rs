@@ -27,7 +27,7 @@ pub(crate) enum Fused {
     Unknown,
 }
 
-/// The reason for which a pass stops early.
+/// The reason why a pass stops early.
 #[derive(Debug, Clone, Copy)]
 enum Stop {
     Wrong,

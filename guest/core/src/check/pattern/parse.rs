@@ -77,7 +77,7 @@ pub(super) enum Reading {
     Other,
 }
 
-/// The reason for which a pattern is invalid under one grammar.
+/// The reason why a pattern is invalid under one grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// The byte offset of the error.
@@ -92,7 +92,7 @@ pub(super) struct Parsed {
     /// The number of groups.
     pub(super) groups: u32,
     pub(super) reading: Reading,
-    /// The reason for which `u` rejects the pattern. `None` if `u` accepts it.
+    /// The reason why `u` rejects the pattern. `None` if `u` accepts it.
     pub(super) refused: Option<Refusal>,
     /// `true` if the pattern needs backtracking, which linear-time engines do not support.
     pub(super) goes_back: bool,
