@@ -1,8 +1,8 @@
-//! The shortest way to a verdict, for a host that calls the core module itself (`host/src/sandbox/exports/module.rs`).
+//! The shortest path to a verdict, for a host that calls the core module itself (`host/src/sandbox/exports/module.rs`).
 //!
-//! Most requests are an agent and an output, and most outputs have one valid document, alone or in a fenced block. For those,
-//! one text comes in and a few words go out: the host has the document. All other answers are those of the interface, as the
-//! canonical ABI gives them.
+//! Most requests consist of an agent and an output, and most outputs have one valid document, alone or in a fenced
+//! block. For those, the host passes one text and gets back a few words, because it already has the document. All other
+//! answers are those of the interface, in the canonical ABI.
 
 use std::{
     alloc::{Layout, alloc},
@@ -17,26 +17,28 @@ use seamgate_exports::{
 };
 use seamgate_memory::{begin_call, one_call};
 
-/// What [`fast_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
-/// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), the candidate's marker
-/// (`option<string>`), the notes (`list<string>`), and the document's `span` and `source`. In place of it the number is the address
-/// of what the interface's `validate` gives.
+/// The result whose address [`fast_validate`] returns. The canonical ABI lays it out as `result<accepted, u32>`.
+/// `accepted` is a record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), the
+/// candidate's marker (`option<string>`), the notes (`list<string>`), and the document's `span` and `source`. If the
+/// verdict is not of this kind, the number is the address of the result of the interface's `validate`.
 type Answer = [usize; 16];
 
-/// The most notes of an answer, and the most bytes of all its notes. A report with more goes through the interface.
+/// The maximum number of notes in an answer, and the maximum size of all its notes, in bytes. A report with more uses
+/// the interface.
 const MAX_NOTES: usize = 4;
 const MAX_NOTE_BYTES: usize = 256;
 
 thread_local! {
     static ANSWER: Cell<Answer> = const { Cell::new([0; 16]) };
-    /// The notes of the answer, end to end, and where each is. Nothing of them is on the heap: the host gives nothing back.
+    /// The notes of the answer, end to end, and the position of each. None of them is on the heap, because the host
+    /// frees nothing.
     static NOTES: RefCell<[u8; MAX_NOTE_BYTES]> = const { RefCell::new([0; MAX_NOTE_BYTES]) };
     static PLACES: Cell<[[usize; 2]; MAX_NOTES]> = const { Cell::new([[0; 2]; MAX_NOTES]) };
-    /// A verdict that is to be given as the interface gives it.
+    /// A verdict to return through the interface.
     static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
 }
 
-/// Reserves this many bytes for the request of the next [`fast_validate`]. Returns their address, or 0 if they do not fit.
+/// Reserves room for the request of the next [`fast_validate`], in bytes. Returns its address, or 0 if it does not fit.
 #[unsafe(no_mangle)]
 extern "C" fn fast_allocate(length: usize) -> *mut u8 {
     begin_call();
@@ -47,13 +49,13 @@ extern "C" fn fast_allocate(length: usize) -> *mut u8 {
     }
 }
 
-/// Judge an output. The first `agent` of the `length` bytes of the request are the agent, all others the output. There are
-/// neither lists nor evidence, and the output is as the producer sent it.
+/// Judges an output. The first `agent` bytes of the request are the agent, and the remaining bytes, up to `length`, are
+/// the output. The request has no lists and no evidence, and the output is unchanged from the producer.
 ///
 /// # Safety
 ///
-/// `request` must be what [`fast_allocate`] gave for this `length`, holding two texts in UTF-8 of which the first has so many
-/// bytes, and is given away. `finish` must be the number of a case of `finish`.
+/// `request` must be the address that [`fast_allocate`] returned for this `length`. It must hold two UTF-8 texts, the
+/// first of which has `agent` bytes. The caller gives up ownership. `finish` must be the number of a case of `finish`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize, finish: u32) -> *const Answer {
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
@@ -74,7 +76,7 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
         });
         if let Some(other) = other {
             MADE.set(Some(other));
-            // SAFETY: no text, no list and no number: of each a dangling address, aligned, and no length.
+            // SAFETY: the texts and lists are empty: each has a dangling, aligned address and length zero.
             let made = unsafe {
                 let (text, list) = (std::ptr::dangling_mut::<u8>(), std::ptr::dangling_mut::<usize>().cast());
                 validate::_export_validate_cabi::<Made>(text, 0, text, 0, 0, list, 0, 0, list, 0, 0, 0)
@@ -87,7 +89,7 @@ unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize
     ANSWER.with(Cell::as_ptr)
 }
 
-/// Makes the answer. Returns whether its notes fit.
+/// Creates the answer. Returns whether its notes fit.
 fn accept(core::Accepted { contract, source, marker, notes, span, .. }: &core::Accepted) -> bool {
     let Some(places) = write_notes(notes) else { return false };
     let text = |text: &str| [text.as_ptr().addr(), text.len()];
@@ -120,7 +122,7 @@ fn accept(core::Accepted { contract, source, marker, notes, span, .. }: &core::A
     true
 }
 
-/// Writes notes to where they stay. Returns the address of their places, if they fit.
+/// Writes notes to static memory. Returns the address of their positions, if they fit.
 fn write_notes(notes: &[String]) -> Option<usize> {
     let at = PLACES.with(|places| places.as_ptr().addr());
     if notes.is_empty() {
@@ -141,7 +143,7 @@ fn write_notes(notes: &[String]) -> Option<usize> {
     })
 }
 
-/// Gives a verdict that was made.
+/// Returns a verdict that was already computed.
 struct Made;
 
 impl validate::Guest for Made {

@@ -1,4 +1,4 @@
-//! The interfaces of `seamgate:harness`: the kernel's words become those of WIT.
+//! The interfaces of `seamgate:harness`: converts kernel types to WIT types.
 
 use std::cell::RefCell;
 
@@ -72,7 +72,7 @@ impl kernel::Guest for Harness {
     type Run = Run;
 }
 
-/// A run. Its state outlasts the calls that it is made of.
+/// A run. Its state outlasts the calls that advance it.
 pub(crate) struct Run(RefCell<OpenRun>);
 
 impl kernel::GuestRun for Run {

@@ -1,7 +1,7 @@
 //! The seamgate component: [`seamgate_core`] and [`seamgate_kernel`] behind the WIT world `seamgate:harness/harness`.
 //!
-//! Nothing is decided here: words of WIT are turned into words of the kernel, and back. [`seamgate_exports`] does the same for the
-//! core; `guest/validator` makes a smaller component of that alone.
+//! This crate decides nothing. It converts WIT types to kernel types, and back. [`seamgate_exports`] does the same for
+//! the core, and `guest/validator` builds a smaller component from that alone.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "the macro that exports it")]
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 

@@ -6,41 +6,41 @@ package seamgate
 
 import "encoding/json"
 
-// A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`.
+// A piece of the output, as byte offsets into the given UTF-8 text. In JSON, it is `[start,end]`.
 type Span [2]int
 
-// What became of an output.
+// The outcome for an output.
 type Disposition string
 
 // The words of [Disposition].
 const (
-	// The document is valid: `report.output` is it.
+	// The document is valid and is in `report.output`.
 	DispositionAccepted Disposition = "accepted"
 
-	// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out: look
-	// before use.
+	// Some items were kept and others quarantined, the text was repaired, or another document in it was left out. Review
+	// it before use.
 	DispositionPartial Disposition = "partial"
 
-	// Nothing is emitted: `report.error` says why.
+	// The output is not used. `report.error` says why.
 	DispositionRejected Disposition = "rejected"
 
-	// The producer declined to answer. A first-class outcome, not a failure.
+	// The producer declined to answer. This is a normal outcome, not a failure.
 	DispositionRefused Disposition = "refused"
 )
 
-// Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs
-// stand for these: `schemas/request.schema.json` has the table.
+// The reason for which the producer stopped, as its API reports it. In JSON and in the host libraries, the words of the
+// common APIs are also accepted: `schemas/request.schema.json` has the table.
 type Finish string
 
 // The words of [Finish].
 const (
-	// It came to an end by itself.
+	// It finished by itself.
 	FinishStop Finish = "stop"
 
-	// It was cut off at a length limit.
+	// It reached a length limit.
 	FinishLength Finish = "length"
 
-	// It declined.
+	// It declined to answer.
 	FinishRefusal Finish = "refusal"
 
 	// A filter withheld its text.
@@ -49,169 +49,167 @@ const (
 	// It stopped to call a tool. Its text is judged as after `stop`.
 	FinishToolCall Finish = "tool_call"
 
-	// Not known. The default where a caller has nothing to say.
+	// Unknown. The default if a caller does not state the reason.
 	FinishUnknown Finish = "unknown"
 )
 
-// How sure one may be of what was seen.
+// The confidence in an observation.
 type Confidence string
 
 // The words of [Confidence].
 const (
-	// Little: it is stale, or nobody says more.
+	// Low: the observation is stale, or nothing else is known.
 	ConfidenceLow Confidence = "low"
 
-	// Something: a part of it was seen.
+	// Medium: part of the result was seen.
 	ConfidenceMedium Confidence = "medium"
 
-	// As sure as its source is.
+	// High: as reliable as its source.
 	ConfidenceHigh Confidence = "high"
 )
 
-// One thing that is wrong.
+// A requirement that is not met.
 type Violation struct {
-	// Where in the document, as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
+	// The location in the document as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
 	Path string `json:"path"`
 
-	// The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is not: `json`,
-	// `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
-	// `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them is valid),
-	// `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
-	// `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows from others),
-	// `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`, `evidence.absence`,
-	// `evidence.kind`.
+	// The violated keyword of the schema (`type`, `required`, …), or the failed check of the gate: `json`, `utf8`,
+	// `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`, `caps.string_bytes`,
+	// `caps.array_items`, `caps.object_members`, `allow`, `items` (no item is valid), `items.max`; or `evidence.claim` (a
+	// claim has no text or cites nothing), `evidence.id`, `evidence.quote`, `evidence.value` (the value at a pointer),
+	// `evidence.compute` (a figure computed from others), `evidence.number` (a figure of the claim),
+	// `evidence.confidence`, `evidence.limitations`, `evidence.absence`, `evidence.kind`.
 	Keyword string `json:"keyword"`
 
-	// What would be right, short.
+	// A short description of what would be right.
 	Expected string `json:"expected"`
 
-	// What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape it.
+	// The received value, truncated to 256 bytes. Invisible characters are escaped as in JSON strings.
 	Received string `json:"received"`
 
-	// One sentence for a person.
+	// One sentence for people.
 	Message string `json:"message"`
 
-	// The same place as a JSON Pointer (RFC 6901); empty for the whole document.
+	// The same location as a JSON Pointer (RFC 6901). Empty for the whole document.
 	Pointer string `json:"pointer"`
 
-	// The keyword's place in the schema as a JSON Pointer; as a URI with a pointer for its fragment where the keyword
-	// stands in one of `resources`. Empty where no keyword is concerned.
+	// The location of the keyword in the schema as a JSON Pointer. If the keyword is in one of `resources`, a URI with a
+	// pointer as its fragment. Empty if no keyword is involved.
 	SchemaPath string `json:"schema_path"`
 
-	// The piece of the output concerned, where there is one.
+	// The affected piece of the output, if there is one.
 	Span *Span `json:"span"`
 }
 
-// Which of the three stages rejected the output.
+// The stage that rejected the output.
 type ErrorKind string
 
 // The words of [ErrorKind].
 const (
-	// JSON was found and read, and is not what the contract asks for.
+	// The JSON was parsed, and does not match the contract.
 	ErrorKindOutputValidationFailed ErrorKind = "output_validation_failed"
 
-	// No candidate was found, or several where the contract allows one.
+	// No candidate was found, or several were found and the contract allows one.
 	ErrorKindExtractionFailed ErrorKind = "extraction_failed"
 
-	// A candidate was found that is not JSON; the violation says where it stops being so.
+	// The candidate is invalid JSON. The violation says where.
 	ErrorKindMalformedJSON ErrorKind = "malformed_json"
 )
 
-// The canonical error of a rejected output.
+// The error of a rejected output.
 type OutputError struct {
-	// Which stage rejected it.
+	// The stage that rejected it.
 	Error ErrorKind `json:"error"`
 
-	// The schema's `$id`, where it has one.
+	// The schema's `$id`, if it has one.
 	SchemaID *string `json:"schema_id"`
 
-	// The agent whose output it is.
+	// The agent that produced the output.
 	AgentID string `json:"agent_id"`
 
-	// At most 100, in document order, then in the order of the schema; `notes` says where there were more.
+	// At most 100 violations, in document order and then in schema order. `notes` says if there were more.
 	Violations []Violation `json:"violations"`
 
-	// The output, cut to 4,096 bytes at a character boundary; the cut says how much is left out.
+	// The output, truncated to 4,096 bytes at a character boundary. The end says how much was left out.
 	RawOutput string `json:"raw_output"`
 
-	// Whether another attempt by the same producer can help.
+	// True if another attempt by the same producer can help.
 	Retryable bool `json:"retryable"`
 }
 
-// Why an item is in quarantine: the first check that it failed, in this order.
+// The reason for which an item is in quarantine: the first check that it failed, in this order.
 type QuarantineReason string
 
 // The words of [QuarantineReason].
 const (
-	// It is not JSON.
+	// It is invalid JSON.
 	QuarantineReasonMalformed QuarantineReason = "malformed"
 
 	// The schema does not allow it.
 	QuarantineReasonSchema QuarantineReason = "schema"
 
-	// It passes a cap, has a member twice, or holds text that is not Unicode.
+	// It exceeds a cap, has a duplicate member, or contains text that is not Unicode.
 	QuarantineReasonGuardrail QuarantineReason = "guardrail"
 
-	// A value is not in its list.
+	// A value is not on its list.
 	QuarantineReasonAllowList QuarantineReason = "allow_list"
 
-	// What it claims is not supported by what it cites.
+	// Its claims are not supported by what they cite.
 	QuarantineReasonEvidence QuarantineReason = "evidence"
 
-	// It is valid, and `items.max` others are kept.
+	// It is valid, but `items.max` other items are already kept.
 	QuarantineReasonOverLimit QuarantineReason = "over_limit"
 )
 
-// One item that was kept out of `output`.
+// An item that was left out of `output`.
 type Quarantined struct {
-	// Its place among the items as the producer wrote them, from 0.
+	// The index among the items as the producer wrote them, from 0.
 	Index int `json:"index"`
 
-	// Where it stood in the document, as a JSONPath.
+	// The item's location in the document, as a JSONPath.
 	Path string `json:"path"`
 
-	// The same place as a JSON Pointer (RFC 6901).
+	// The same location as a JSON Pointer (RFC 6901).
 	Pointer string `json:"pointer"`
 
 	// The first check that it failed.
 	Reason QuarantineReason `json:"reason"`
 
-	// The piece of the output, where it stood in this one.
+	// The piece of the output, if the item is in this output.
 	Span *Span `json:"span"`
 
-	// Its text, cut to 256 bytes.
+	// The item's text, truncated to 256 bytes.
 	Snippet string `json:"snippet"`
 
-	// What is wrong by the check that it failed: at most 10, and 1,000 for all items together; `notes` says where there
-	// were more.
+	// The violations of the failed check: at most 10, and 1,000 for all items together. `notes` says if there were more.
 	Violations []Violation `json:"violations"`
 }
 
-// One item that is valid, of a document that is not.
+// A valid item of an invalid document.
 type Item struct {
-	// Its place among the items as the producer wrote them, from 0.
+	// The index among the items as the producer wrote them, from 0.
 	Index int `json:"index"`
 
-	// Where it stood in the document, as a JSONPath.
+	// The item's location in the document, as a JSONPath.
 	Path string `json:"path"`
 
 	// The piece of the output.
 	Span *Span `json:"span"`
 
-	// The item. JSON text without optional white space.
+	// The item as JSON text without optional white space.
 	Value json.RawMessage `json:"value"`
 }
 
-// What a change did: first what puts right what is only syntax, then what leaves out what could not be put right, then
-// what the contract asks for.
+// The kind of a change. Kinds that repair syntax come first, then kinds that remove what could not be repaired, then
+// kinds that the contract asks for.
 type ChangeKind string
 
 // The words of [ChangeKind].
 const (
-	// Brackets that were missing were added.
+	// Missing brackets were added.
 	ChangeKindClosed ChangeKind = "closed"
 
-	// The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it.
+	// The missing quote was added to a string that was cut off. The contract's `keep_cut_off` names it.
 	ChangeKindClosedString ChangeKind = "closed_string"
 
 	// The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a number, a
@@ -230,28 +228,28 @@ const (
 	// A comment was removed.
 	ChangeKindComment ChangeKind = "comment"
 
-	// White space that is not JSON's was replaced, such as a literal `\n` between values.
+	// White space that JSON does not allow was replaced, such as a literal ` ` between values.
 	ChangeKindSpace ChangeKind = "space"
 
-	// Quotes were made double.
+	// Other quotes were replaced with double quotes.
 	ChangeKindQuotes ChangeKind = "quotes"
 
-	// Quotes were put around a member name.
+	// Quotes were added around a member name.
 	ChangeKindQuoted ChangeKind = "quoted"
 
-	// A character that must be escaped in a string was escaped, or a backslash that JSON does not know there was removed.
+	// A character in a string was escaped because JSON requires it, or a backslash that begins no JSON escape was removed.
 	ChangeKindEscaped ChangeKind = "escaped"
 
-	// A literal of Python's was made JSON's.
+	// A Python literal was replaced with the JSON literal.
 	ChangeKindLiteral ChangeKind = "literal"
 
-	// A full-width comma or colon between values was made JSON's.
+	// A full-width comma or colon between values was replaced with the JSON character.
 	ChangeKindPunctuation ChangeKind = "punctuation"
 
 	// A backslash was removed from JSON that was escaped once too often.
 	ChangeKindUnescaped ChangeKind = "unescaped"
 
-	// Documents in a row were put into a list.
+	// Consecutive documents were put into a list.
 	ChangeKindWrapped ChangeKind = "wrapped"
 
 	// Brackets and marks that belong to nothing were removed.
@@ -263,169 +261,168 @@ const (
 	// An item was removed: it is in quarantine.
 	ChangeKindItemRemoved ChangeKind = "item_removed"
 
-	// A member that could not be put right was removed.
+	// A member that could not be repaired was removed.
 	ChangeKindMemberRemoved ChangeKind = "member_removed"
 
-	// A member that the schema forbids was removed, as the contract asks.
+	// A member that the schema forbids was removed, because the contract asks for it.
 	ChangeKindStripped ChangeKind = "stripped"
 
-	// A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case, or
-	// nothing in place of `null`.
+	// A value was rewritten to match the schema, because the contract asks for it: the value inside a string, a word in
+	// another case, or a removed `null`.
 	ChangeKindCoerced ChangeKind = "coerced"
 
-	// The envelope around the document was removed, or the one that it lacked was added, as the contract asks.
+	// The envelope around the document was removed, or a missing envelope was added, because the contract asks for it.
 	ChangeKindUnwrapped ChangeKind = "unwrapped"
 )
 
-// One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the
-// changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
+// One change that was made to the text before validation. Applied in order to the chosen candidate, the changes produce
+// exactly the text that was validated. They do not overlap, and several may insert text at the same position.
 type Change struct {
-	// What it did.
+	// The kind of the change.
 	Kind ChangeKind `json:"kind"`
 
-	// The innermost value concerned, as far as it is there.
+	// The path of the innermost affected value, as far as it exists.
 	Path string `json:"path"`
 
-	// The piece of the output concerned.
+	// The affected piece of the output.
 	Span *Span `json:"span"`
 
-	// What stood there, cut to 256 bytes.
+	// The replaced text, truncated to 256 bytes.
 	Before string `json:"before"`
 
-	// What stands there instead, whole.
+	// The complete replacement.
 	After string `json:"after"`
 }
 
-// How a candidate was found.
+// The way in which a candidate was found.
 type Source string
 
 // The words of [Source].
 const (
-	// In a fenced block with one of the contract's markers, or, where there is none, without an info string.
+	// In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
 	SourceBlock Source = "block"
 
-	// As the whole output, or one of its documents with the text around it.
+	// As the whole output, or as one of its documents with the text around it.
 	SourceRaw Source = "raw"
 
 	// As a bare object or array in prose.
 	SourceEmbedded Source = "embedded"
 )
 
-// A piece of the output that could be the JSON asked for.
+// A piece of the output that could be the requested JSON.
 type Candidate struct {
-	// How it was found.
+	// The way in which it was found.
 	Source Source `json:"source"`
 
-	// The contract's marker that the block bears; none for a block without an info string, and for other sources.
+	// The contract's marker on the block. None for a block without an info string, and for other sources.
 	Marker *string `json:"marker"`
 
 	// The piece of the output.
 	Span Span `json:"span"`
 
-	// Whether this one was judged.
+	// True if this candidate was judged.
 	Chosen bool `json:"chosen"`
 }
 
-// What the feedback asks the producer for.
+// The content that the feedback requests from the producer.
 type Wanted string
 
 // The words of [Wanted].
 const (
-	// Nothing: the output is accepted, the producer declined, or nothing is missing of an output whose syntax was
-	// repaired.
+	// Nothing: the output is accepted, the producer declined, or the syntax was repaired and nothing is missing.
 	WantedNothing Wanted = "nothing"
 
-	// The items that it names, and nothing else: `merge` puts them in their places.
+	// Only the items that it names. `merge` puts them in their places.
 	WantedItems Wanted = "items"
 
 	// The whole output again.
 	WantedWhole Wanted = "whole"
 )
 
-// What `merge` did with a report.
+// The use that `merge` made of a report.
 type MergeOutcome string
 
 // The words of [MergeOutcome].
 const (
-	// It took the place of what was before it.
+	// It replaced the document before it.
 	MergeOutcomeReplaced MergeOutcome = "replaced"
 
-	// It gave items.
+	// It provided items.
 	MergeOutcomeGaveItems MergeOutcome = "gave_items"
 
 	// None of its items was used.
 	MergeOutcomeGaveNone MergeOutcome = "gave_none"
 
-	// It was not needed, or has no items: it is not used.
+	// It is not used, because it was not needed or has no items.
 	MergeOutcomeUnused MergeOutcome = "unused"
 
-	// It is not used: with it, the whole would not be valid.
+	// It is not used, because the merged document would be invalid.
 	MergeOutcomeInvalid MergeOutcome = "invalid"
 )
 
-// What became of one report that was put together with those before it.
+// The outcome for one merged report.
 type MergeStep struct {
-	// Its place in the list that `merge` was given, from 0.
+	// The index in the list that `merge` received, from 0.
 	Report int `json:"report"`
 
-	// What was done with it.
+	// The use that `merge` made of the report.
 	Outcome MergeOutcome `json:"outcome"`
 
-	// The numbers of the items that it gave.
+	// The numbers of the items that it provided.
 	Items []int `json:"items"`
 
-	// The numbers of its own items that match no item that was asked for: they are not used.
+	// The numbers of its items that match no requested item. They are not used.
 	Unknown []int `json:"unknown"`
 }
 
-// The verdict on one output. Data, never an exception.
+// The verdict on one output. It is data, never an exception.
 type ReportDocument struct {
-	// What became of the output.
+	// The outcome for the output.
 	Disposition Disposition `json:"disposition"`
 
-	// The agent whose output it is.
+	// The agent that produced the output.
 	Agent string `json:"agent"`
 
-	// The schema's `$id`, where it has one.
+	// The schema's `$id`, if it has one.
 	SchemaID *string `json:"schema_id"`
 
-	// The digest of the contract, `sha256:` and 64 hexadecimal digits.
+	// The digest of the contract: `sha256:` and 64 hexadecimal digits.
 	Contract string `json:"contract"`
 
-	// The validated document as JSON text without optional white space, numbers with the digits they were written with.
-	// None unless something was accepted.
+	// The validated document as JSON text without optional white space. Numbers keep their digits. None if nothing was
+	// accepted.
 	Output json.RawMessage `json:"output"`
 
-	// None unless violations rejected the output.
+	// The error. None unless violations rejected the output.
 	Error *OutputError `json:"error"`
 
-	// The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty otherwise.
+	// The valid items, if the output is rejected, so that they are not lost. Empty otherwise.
 	Items []Item `json:"items"`
 
-	// At most 1,000, in the order of the items; `notes` says where there were more.
+	// At most 1,000 quarantined items, in the order of the items. `notes` says if there were more.
 	Quarantined []Quarantined `json:"quarantined"`
 
-	// What was changed in the text before it was validated.
+	// The changes that were made to the text before validation.
 	Changes []Change `json:"changes"`
 
-	// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
+	// The candidates that were found: the first 64 and the chosen one. `notes` says if there were more.
 	Candidates []Candidate `json:"candidates"`
 
-	// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
-	// output that was left out as reasoning or as prose, and whether JSON was taken from prose.
+	// Further information for the caller: limits that were reached, checks that never applied, the span of each piece of
+	// the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
 	Notes []string `json:"notes"`
 
-	// Whether a person should look before the output is used: it is partial.
+	// True if a person should review the output before it is used, because it is partial.
 	ReviewRequired bool `json:"review_required"`
 
-	// At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted. Where some items
-	// were kept and others are still wanted, it asks for those alone: `merge` puts the answers together.
+	// At most 2,048 bytes to send back to the producer: what was wrong and where. Empty if the output is accepted. If some
+	// items were kept and others are still wanted, it requests only those, and `merge` combines the answers.
 	Feedback string `json:"feedback"`
 
-	// What `feedback` asks for.
+	// The content that `feedback` requests.
 	Wanted Wanted `json:"wanted"`
 
-	// Where `merge` made this report: what it did with each report after the one that it built on. Empty otherwise.
+	// If `merge` made this report, the use that it made of each report after the base. Empty otherwise.
 	Merged []MergeStep `json:"merged"`
 }
 
@@ -434,110 +431,111 @@ type ContractInfo struct {
 	// The agent whose outputs it judges.
 	Agent string `json:"agent"`
 
-	// Its version.
+	// The version of the contract.
 	Version string `json:"version"`
 
-	// The schema's `$id`, where it has one.
+	// The schema's `$id`, if it has one.
 	SchemaID *string `json:"schema_id"`
 
-	// As in `report.contract`.
+	// See `report.contract`.
 	Contract string `json:"contract"`
 
-	// How often the producer may be asked again.
+	// The number of times that the producer may be asked again.
 	RetryLimit int `json:"retry_limit"`
 
 	// The lists that its `allow` names, in ascending order of their bytes.
 	Lists []string `json:"lists"`
 }
 
-// How bad it is what `lint` found.
+// The severity of a warning.
 type Level string
 
 // The words of [Level].
 const (
-	// It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and
-	// forbidden.
+	// Something does not do what it says: a keyword is misspelled, limits contradict each other, or a member is both
+	// required and forbidden.
 	LevelError Level = "error"
 
-	// It works, and is likely a mistake.
+	// It works, but is probably a mistake.
 	LevelWarning Level = "warning"
 
-	// A matter of style: what could be said more narrowly, or described.
+	// A matter of style: something could be narrower, or described.
 	LevelHint Level = "hint"
 )
 
-// Something in a contract that can be used and is likely a mistake.
+// A likely mistake in a valid contract.
 type Warning struct {
-	// Where in the contract, as a JSONPath.
+	// The location in the contract, as a JSONPath.
 	Path string `json:"path"`
 
-	// Which kind: a word that a program can compare.
+	// The kind of warning, as a word that programs can compare.
 	Code string `json:"code"`
 
-	// What to do about it.
+	// The likely mistake, and how to correct it.
 	Message string `json:"message"`
 
-	// The same place as a JSON Pointer (RFC 6901).
+	// The same location as a JSON Pointer (RFC 6901).
 	Pointer string `json:"pointer"`
 
-	// How bad it is. The same for all of a code.
+	// The severity, which is the same for all warnings with this code.
 	Level Level `json:"level"`
 
-	// The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+	// The affected piece of the contract, if there is one. For an unknown keyword, its name.
 	Span *Span `json:"span"`
 }
 
-// How far a document has come.
+// The progress of a document.
 type Completeness string
 
 // The words of [Completeness].
 const (
-	// None is complete.
+	// No document is complete.
 	CompletenessInFlight Completeness = "in_flight"
 
-	// What has come is a whole document, and more may come.
+	// The text so far is a complete document, and more may follow.
 	CompletenessSoftComplete Completeness = "soft_complete"
 
 	// The producer has stopped: `finish` was called.
 	CompletenessHardComplete Completeness = "hard_complete"
 )
 
-// An item that is complete, as the text stands. It is not judged: that is for `finish`.
+// An item that is complete in the text so far. It is not judged before `finish`.
 type Completed struct {
-	// Where the candidate begins that it is in. An output may hold several; the contract chooses at the end.
+	// The offset at which the item's candidate begins. An output may have several candidates, and the contract selects one
+	// at the end.
 	Candidate int `json:"candidate"`
 
-	// Its place among the items of that candidate, from 0.
+	// The index among the items of that candidate, from 0.
 	Index int `json:"index"`
 
-	// Its text in the output.
+	// The item's text in the output.
 	Span Span `json:"span"`
 }
 
-// Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can be
-// taken instead but what is still to come (a later block, where the contract takes the last), as far as the text up to
-// here tells where candidates are: the verdict is `finish`'s.
+// The reason for which the current candidate can no longer become valid, whatever follows. Reported only if nothing but
+// later text could be taken instead, such as a later block if the contract takes the last one. This is judged by the
+// candidates in the text so far. The verdict is that of `finish`.
 type DeadEnd struct {
-	// The check that it fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`, `caps.array_items` or
-	// `caps.object_members`.
+	// The check that the candidate fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`,
+	// `caps.array_items` or `caps.object_members`.
 	Keyword string `json:"keyword"`
 
-	// One sentence for a person.
+	// One sentence for people.
 	Message string `json:"message"`
 
-	// Where in the output that came to light.
+	// The offset in the output at which the failure was detected.
 	At int `json:"at"`
 }
 
-// What is known after a chunk.
+// The state after a chunk.
 type Progress struct {
-	// How far the document has come.
+	// The progress of the document.
 	Completeness Completeness `json:"completeness"`
 
-	// Those that were completed by this chunk, in order.
+	// The items that this chunk completed, in order.
 	Items []Completed `json:"items"`
 
-	// Why it can no longer become right, where it cannot.
+	// The reason for which the candidate can no longer become valid, if so.
 	DeadEnd *DeadEnd `json:"dead_end"`
 }
 

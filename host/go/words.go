@@ -9,11 +9,11 @@ import (
 	"fmt"
 )
 
-// A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is recorded, and
-// changes nothing.
+// A fact from outside that `advance` applies. The host sets its time. An event that does not fit the run is recorded,
+// and changes nothing.
 type RunEvent interface{ isRunEvent() }
 
-// A run starts. It is the first event, and the only one of its kind.
+// A run starts. This is the first event, and the only one of its kind.
 type StartedEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -21,35 +21,35 @@ type StartedEvent struct {
 	// The run's id.
 	Run string `json:"run"`
 
-	// For whom the agent works.
+	// The person or system that the agent works for.
 	Principal string `json:"principal"`
 
-	// A secret of the run, random. The marks around data from outside are made from it.
+	// A random secret of the run, from which the marks around data from outside are derived.
 	Nonce string `json:"nonce"`
 
 	Session *string `json:"session,omitzero"`
 
 	Turn *string `json:"turn,omitzero"`
 
-	// One of the profile's modes. Default: its first.
+	// One of the profile's modes. Default: the first mode.
 	Mode *string `json:"mode,omitzero"`
 
-	// The task. Free text where the profile says `frame`.
+	// The task. Free text if the profile has `frame`.
 	Task json.RawMessage `json:"task,omitzero"`
 
-	// Values by the names that the profile's `context` has.
+	// Values, by the names in the profile's `context`.
 	Context json.RawMessage `json:"context,omitzero"`
 
-	// Lists that `scope` names.
+	// The lists that `scope` names.
 	Lists map[string][]string `json:"lists,omitzero"`
 
-	// What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there.
+	// The tools that servers list now, as in `tools_listed`. Without this member, all tools of the profile are available.
 	Listed json.RawMessage `json:"listed,omitzero"`
 
-	// Labels of data that the client has read before, in other runs.
+	// The labels of data that the client has read in earlier runs.
 	Labels []string `json:"labels,omitzero"`
 
-	// What a parent allows, as its action `delegate` has it.
+	// The limits that a parent sets, as in its action `delegate`.
 	Parent *Bounds `json:"parent,omitzero"`
 }
 
@@ -64,12 +64,12 @@ func (e StartedEvent) MarshalJSON() ([]byte, error) {
 	}{"started", plain(e)})
 }
 
-// What servers list now.
+// The tools that servers list now.
 type ToolsListedEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// In the format of lock files, see lock.schema.json.
+	// The list, in the format of lock files: see lock.schema.json.
 	Listed json.RawMessage `json:"listed"`
 }
 
@@ -84,29 +84,29 @@ func (e ToolsListedEvent) MarshalJSON() ([]byte, error) {
 	}{"tools_listed", plain(e)})
 }
 
-// What the model wrote.
+// The output of the model.
 type ModelOutputEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of the action `ask_model` that it answers.
+	// The key of the action `ask_model` that this event answers.
 	Key string `json:"key"`
 
 	Text *string `json:"text,omitzero"`
 
-	// The calls that the model asks for, in its order.
+	// The calls that the model requests, in its order.
 	Calls []ModelCall `json:"calls,omitzero"`
 
-	// The provider's message. It comes back unchanged in later prompts.
+	// The provider's message. Later prompts contain it unchanged.
 	Message json.RawMessage `json:"message,omitzero"`
 
-	// Why the model stopped.
+	// The reason for which the model stopped.
 	Finish Finish `json:"finish,omitzero"`
 
-	// Tokens. Without it they are estimated from bytes.
+	// The number of tokens. If it is missing, it is estimated from bytes.
 	Usage *TokenUsage `json:"usage,omitzero"`
 
-	// The artifacts that the step asked for under `need`: texts by their digests.
+	// The artifacts that the step requested under `need`: texts by their digests.
 	Artifacts map[string]string `json:"artifacts,omitzero"`
 }
 
@@ -121,17 +121,17 @@ func (e ModelOutputEvent) MarshalJSON() ([]byte, error) {
 	}{"model_output", plain(e)})
 }
 
-// The model gave no output.
+// The model returned no output.
 type ModelFailedEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Key string `json:"key"`
 
 	Message string `json:"message"`
 
-	// Whether another attempt may help. Default: no, it failed for good.
+	// Whether another attempt may help. Default: false, a permanent failure.
 	Retry *bool `json:"retry,omitzero"`
 }
 
@@ -146,7 +146,7 @@ func (e ModelFailedEvent) MarshalJSON() ([]byte, error) {
 	}{"model_failed", plain(e)})
 }
 
-// One call from outside of a loop, for profiles that have none.
+// One call from outside a loop, for profiles without a loop.
 type CallEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -159,7 +159,7 @@ type CallEvent struct {
 
 	Arguments json.RawMessage `json:"arguments"`
 
-	// Digests of calls that an equal call may join, as `same` of their decisions has them. A call that joins one is not
+	// The digests of calls that an equal call may join, as in `same` of their decisions. A call that joins another is not
 	// decided.
 	Joinable []string `json:"joinable,omitzero"`
 }
@@ -175,12 +175,12 @@ func (e CallEvent) MarshalJSON() ([]byte, error) {
 	}{"call", plain(e)})
 }
 
-// The host is about to send a call. It journals this before it sends.
+// The host is about to send a call. It writes this event to the journal first.
 type ToolStartedEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 }
 
@@ -195,39 +195,39 @@ func (e ToolStartedEvent) MarshalJSON() ([]byte, error) {
 	}{"tool_started", plain(e)})
 }
 
-// What a tool returned: see result.schema.json.
+// The result of a tool: see result.schema.json.
 type ToolResultEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
 	DurationMS *int64 `json:"duration_ms,omitzero"`
 
-	// `error`: the tool says that it failed. Then the result is cleaned, and not held to the schema.
+	// `error`: the tool reports a failure. The result is then sanitized, and not validated against the schema.
 	Status ResultStatus `json:"status,omitzero"`
 
 	// Any JSON.
 	Result json.RawMessage `json:"result,omitzero"`
 
-	// A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its `structuredContent` is
-	// held to the schema, or without one its only text.
+	// A whole result of the Model Context Protocol, which itself says whether the tool failed. Its `structuredContent` is
+	// validated against the schema. Without that, its only text is validated.
 	Returned json.RawMessage `json:"returned,omitzero"`
 
-	// Text. Where the profile has a schema or items for the result, it is read as JSON.
+	// Text. If the profile has a schema or items for the result, it is parsed as JSON.
 	Text *string `json:"text,omitzero"`
 
 	// The beginning of a text that is too large.
 	Head *string `json:"head,omitzero"`
 
-	// Its end.
+	// The end of the text.
 	Tail *string `json:"tail,omitzero"`
 
-	// Its length in bytes.
+	// The length of the whole text in bytes.
 	Length *int64 `json:"length,omitzero"`
 
-	// The digest of the whole, under which the host keeps it. Beside `returned` it is the host's word.
+	// The digest of the whole result, under which the host keeps it. Beside `returned`, the host states it.
 	Digest *string `json:"digest,omitzero"`
 }
 
@@ -242,17 +242,17 @@ func (e ToolResultEvent) MarshalJSON() ([]byte, error) {
 	}{"tool_result", plain(e)})
 }
 
-// A call came to no result.
+// A call ended without a result.
 type ToolFailedEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
 	Message string `json:"message"`
 
-	// Whether the call may have had an effect. Default: unknown, where it was started.
+	// Whether the call may have had an effect. Default: unknown, if it was started.
 	Effect PossibleEffect `json:"effect,omitzero"`
 }
 
@@ -267,15 +267,15 @@ func (e ToolFailedEvent) MarshalJSON() ([]byte, error) {
 	}{"tool_failed", plain(e)})
 }
 
-// A call goes on elsewhere. Its result comes later.
+// A call continues elsewhere. Its result comes later.
 type JobEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
-	// Until then, at most, in seconds from now.
+	// The maximum time until then, in seconds from now.
 	TtlS *int64 `json:"ttl_s,omitzero"`
 }
 
@@ -290,13 +290,13 @@ func (e JobEvent) MarshalJSON() ([]byte, error) {
 	}{"job", plain(e)})
 }
 
-// What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
-// again: if it needs approval, that is a new ask.
+// A person's decision about one ask. `edited` replaces the call's arguments with `arguments`. The call is then judged
+// again, and needs a new ask if it requires approval.
 type ApprovalEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Key string `json:"key"`
 
 	Digest string `json:"digest"`
@@ -308,14 +308,14 @@ type ApprovalEvent struct {
 	// The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop.
 	Arguments *string `json:"arguments,omitzero"`
 
-	// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
-	// long as they need approval for no other reason. Not with a token.
+	// The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+	// long as they need approval for no other reason. Not allowed with a token.
 	Remember *ApprovalRemember `json:"remember,omitzero"`
 
-	// Why, in the person's words. The model reads it if the call is rejected or edited.
+	// The reason, in the person's words. The model reads it if the call is rejected or edited.
 	Reason *string `json:"reason,omitzero"`
 
-	// What the host verified before it appended this.
+	// The facts that the host verified before it appended this event.
 	Token *string `json:"token,omitzero"`
 }
 
@@ -330,7 +330,7 @@ func (e ApprovalEvent) MarshalJSON() ([]byte, error) {
 	}{"approval", plain(e)})
 }
 
-// What a person answered.
+// A person's answer to a question.
 type InputEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -354,7 +354,7 @@ func (e InputEvent) MarshalJSON() ([]byte, error) {
 	}{"input", plain(e)})
 }
 
-// What a person says by themselves.
+// A message that a person sent unasked.
 type UserMessageEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -377,7 +377,7 @@ func (e UserMessageEvent) MarshalJSON() ([]byte, error) {
 	}{"user_message", plain(e)})
 }
 
-// What a person said elsewhere, by which `origins` are proven. The model is not told it.
+// A text that a person said elsewhere, which can prove `origins`. The model does not receive it.
 type SaidEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -398,7 +398,7 @@ func (e SaidEvent) MarshalJSON() ([]byte, error) {
 	}{"said", plain(e)})
 }
 
-// Labels that other runs gave to data in stores. They add to those that the run knows.
+// Labels that other runs gave to data in stores, in addition to those that the run knows.
 type StoresEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -420,7 +420,7 @@ func (e StoresEvent) MarshalJSON() ([]byte, error) {
 	}{"stores", plain(e)})
 }
 
-// A declared value changed.
+// A declared context value changed.
 type ContextEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -441,12 +441,12 @@ func (e ContextEvent) MarshalJSON() ([]byte, error) {
 	}{"context", plain(e)})
 }
 
-// A person says what became of an uncertain call.
+// A person states the outcome of an uncertain call.
 type ResolutionEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
 	Outcome ResolutionOutcome `json:"outcome"`
@@ -488,8 +488,8 @@ func (e ModeEvent) MarshalJSON() ([]byte, error) {
 	}{"mode", plain(e)})
 }
 
-// The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the run
-// started; a later event of this kind replaces the edited one.
+// The profile was edited. Until the run ends, a call must satisfy both the edited profile and the one with which the
+// run started. A later event of this kind replaces the edited profile.
 type ProfileEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
@@ -509,12 +509,12 @@ func (e ProfileEvent) MarshalJSON() ([]byte, error) {
 	}{"profile", plain(e)})
 }
 
-// How a child ended, as its action `finish` has it.
+// The end of a child, as in its action `finish`.
 type ChildResultEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
 	Status RunStatus `json:"status"`
@@ -527,13 +527,14 @@ type ChildResultEvent struct {
 
 	Confidence Confidence `json:"confidence,omitzero"`
 
-	// What it used. A member that is missing is nothing; without this, it used all that it had.
+	// The budget that the child used. A missing member counts as zero. Without this object, the child counts as having
+	// used its whole budget.
 	Used *ChildUse `json:"used,omitzero"`
 
-	// What it asked of the parent's context, and was denied.
+	// The parts of the parent's context that the child requested and was denied.
 	Requests []json.RawMessage `json:"requests,omitzero"`
 
-	// Calls of which nobody knows whether they had their effect.
+	// Calls whose effect is unknown.
 	Uncertain []UncertainCall `json:"uncertain,omitzero"`
 }
 
@@ -553,10 +554,10 @@ type CallCancelledEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
-	// Whether the call may have had an effect. Default: unknown, where it was started.
+	// Whether the call may have had an effect. Default: unknown, if it was started.
 	Effect PossibleEffect `json:"effect,omitzero"`
 }
 
@@ -592,22 +593,22 @@ func (e CancelledEvent) MarshalJSON() ([]byte, error) {
 	}{"cancelled", plain(e)})
 }
 
-// A message between a client and a server of tools that is no call of a tool.
+// A message between a client and a tool server that is not a tool call.
 type MessageEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// Tells equal messages apart.
+	// An id that distinguishes equal messages.
 	ID *string `json:"id,omitzero"`
 
 	Server *string `json:"server,omitzero"`
 
-	// Its method, or that of the request that it answers.
+	// The method of the message, or of the request that it answers.
 	Method string `json:"method"`
 
 	From Party `json:"from"`
 
-	// What it says. Without it, only whether the method exists is decided.
+	// The content of the message. Without it, only the method is checked.
 	Document json.RawMessage `json:"document,omitzero"`
 }
 
@@ -639,12 +640,12 @@ func (e TickEvent) MarshalJSON() ([]byte, error) {
 	}{"tick", plain(e)})
 }
 
-// The host starts again after it was interrupted.
+// The host restarts after an interruption.
 type ResumedEvent struct {
 	// At is when, in milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// What servers list now, as `tools_listed` has it.
+	// The tools that servers list now, as in `tools_listed`.
 	Listed json.RawMessage `json:"listed,omitzero"`
 }
 
@@ -720,58 +721,58 @@ func ReadEvent(text []byte) (RunEvent, error) {
 	return nil, fmt.Errorf("the type %q is unknown: the kernel is of another version", tag.Type)
 }
 
-// What the host must do next: decided by `advance`, done by the host. Each has a key of its own.
+// The next action of the host. `advance` decides it, and the host performs it. Each action has its own key.
 type Action interface{ isAction() }
 
-// Ask the model, and send what it writes as `model_output`.
+// Call the model, and send its output as `model_output`.
 type AskModelAction struct {
 	// RUN/STEP/N: the N-th action of a step.
 	Key string `json:"key"`
 
-	// `frame`: make a task of free text. `step`: go on. `final`: answer, without tools.
+	// The purpose of the request. `frame`: turn free text into a task. `step`: continue. `final`: answer without tools.
 	Purpose Purpose `json:"purpose"`
 
-	// What the model is asked.
+	// The request to the model.
 	Prompt ModelPrompt `json:"prompt"`
 
-	// Later answers do not count.
+	// Later answers are ignored.
 	Expires int64 `json:"expires"`
 }
 
 func (AskModelAction) isAction() {}
 
-// Send a call. Append `tool_started` before it is sent; if that event is ignored, do not send it.
+// Send a call. Append `tool_started` before sending it. If that event is ignored, do not send the call.
 type ExecuteAction struct {
 	// RUN/STEP/N: the N-th action of a step.
 	Key string `json:"key"`
 
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
-	// Where it runs. None: the host itself.
+	// The server of the tool. Missing if the host itself offers the tool.
 	Server *string `json:"server,omitzero"`
 
-	// Its name there.
+	// The name of the tool in the child.
 	Tool string `json:"tool"`
 
 	Effect Effect `json:"effect"`
 
-	// Exactly the text to be sent.
+	// The exact text to send.
 	Arguments string `json:"arguments"`
 
-	// Of the action.
+	// The digest of the action.
 	Digest *string `json:"digest,omitzero"`
 
-	// The same one however often the call is sent.
+	// The idempotency key, which stays the same however often the call is sent.
 	IdempotencyKey string `json:"idempotency_key"`
 
-	// Later results of a read do not count; an effect is then uncertain.
+	// Later results of a read are ignored. An effect is then uncertain.
 	Expires int64 `json:"expires"`
 
-	// The approval that it uses.
+	// The approval that the call uses.
 	Approval *Approval `json:"approval,omitzero"`
 
-	// The secrets whose values the host puts into the arguments, in the order of the arguments. A host that has no secrets
+	// The secrets whose values the host inserts into the arguments, in the order of the arguments. A host without secrets
 	// must not send the call.
 	Secrets []Secret `json:"secrets,omitzero"`
 }
@@ -783,24 +784,24 @@ type AskApprovalAction struct {
 	// RUN/STEP/N: the N-th action of a step.
 	Key string `json:"key"`
 
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
-	// What a person is asked.
+	// The request for approval that a person sees.
 	Ask Ask `json:"ask"`
 }
 
 func (AskApprovalAction) isAction() {}
 
-// Ask a person, and send the answer as `input`; about an uncertain call, as `resolution`.
+// Ask a person a question, and send the answer as `input`. For an uncertain call, send it as `resolution`.
 type AskInputAction struct {
 	// RUN/STEP/N: the N-th action of a step.
 	Key string `json:"key"`
 
-	// Without what cannot be seen.
+	// The question, without invisible characters.
 	Question string `json:"question"`
 
-	// The uncertain call of which somebody must say what became.
+	// The uncertain call whose outcome somebody must state.
 	Call *string `json:"call,omitzero"`
 
 	// In milliseconds since 1970.
@@ -809,44 +810,45 @@ type AskInputAction struct {
 
 func (AskInputAction) isAction() {}
 
-// Start the run of another agent, or go on with it: its run has one name. Append `tool_started` before.
+// Start or continue the run of another agent. The run's name is fixed. Append `tool_started` first.
 type DelegateAction struct {
 	// RUN/STEP/N: the N-th action of a step.
 	Key string `json:"key"`
 
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
-	// The child's run.
+	// The id of the child's run.
 	Run string `json:"run"`
 
-	// Its agent.
+	// The child's agent.
 	Agent string `json:"agent"`
 
-	// Of its profile.
+	// The digest of the child's profile.
 	Profile string `json:"profile"`
 
-	// Why, as the model says.
+	// The model's reason for the delegation.
 	Reason string `json:"reason"`
 
-	// All that it is given.
+	// The task of the child: everything that it receives.
 	Task json.RawMessage `json:"task"`
 
-	// Of the task as it stands here.
+	// The digest of this task.
 	Digest string `json:"digest"`
 
-	// What the parent allows. It goes into the child's event `started` as `parent`, as it is: see event.schema.json.
+	// The limits that the parent sets. They go unchanged into the child's event `started` as `parent`: see
+	// event.schema.json.
 	Parent Bounds `json:"parent"`
 }
 
 func (DelegateAction) isAction() {}
 
-// Cancel a call that was sent or is about to be.
+// Cancel a call that was sent or is about to be sent.
 type CancelAction struct {
 	// RUN/STEP/N: the N-th action of a step.
 	Key string `json:"key"`
 
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 }
 
@@ -859,28 +861,28 @@ type FinishAction struct {
 
 	Status RunStatus `json:"status"`
 
-	// The final answer, or what a partial one is made of: `asked`, `found`, `missing`, `why`, `plan`.
+	// The final answer. For a partial one, its parts: `asked`, `found`, `missing`, `why`, `plan`.
 	Document json.RawMessage `json:"document,omitzero"`
 
-	// Why it had to end. Empty where the answer is final.
+	// The reason for which the run had to end. Empty if the answer is final.
 	Reasons []StopReason `json:"reasons"`
 
 	// The kinds of evidence that are missing.
 	Missing []string `json:"missing"`
 
-	// Effects of which nobody knows.
+	// Effects whose outcome is unknown.
 	Uncertain []UncertainCall `json:"uncertain"`
 
 	// The kinds of evidence that were found.
 	Kinds []string `json:"kinds"`
 
-	// Of all that the model has read.
+	// The labels of everything that the model has read.
 	Labels []string `json:"labels"`
 
-	// The weakest of all observations.
+	// The lowest confidence of all observations.
 	Confidence Confidence `json:"confidence,omitzero"`
 
-	// How much was used.
+	// The used budget.
 	Used RunUse `json:"used"`
 
 	Requests []ContextRequest `json:"requests"`
@@ -915,37 +917,37 @@ func ReadAction(text []byte) (Action, error) {
 	return nil, fmt.Errorf("the type %q is unknown: the kernel is of another version", tag.Type)
 }
 
-// What a step decided. It goes into the journal beside the event.
+// A decision of a step. It is in the journal beside the event.
 type RunRecord interface{ isRunRecord() }
 
 // An event that does not fit the run. It changed nothing.
 type IgnoredRecord struct {
 	Code IgnoredCode `json:"code"`
 
-	// For people.
+	// The text for people.
 	Message string `json:"message"`
 }
 
 func (IgnoredRecord) isRunRecord() {}
 
-// Something from outside that the model does not get, or not whole.
+// Data from outside that the model does not get, or only in part.
 type LeftOutRecord struct {
 	What LeftOutWhat `json:"what"`
 
-	// Of the value.
+	// The digest of the value.
 	Name string `json:"name"`
 
 	Code LeftOutCode `json:"code"`
 
-	// For people.
+	// The text for people.
 	Message string `json:"message"`
 }
 
 func (LeftOutRecord) isRunRecord() {}
 
-// What servers list now.
+// The tools that servers list now.
 type SurfaceRecord struct {
-	// Those that the model may see.
+	// The tools that the model may see.
 	Tools []string `json:"tools"`
 
 	Hidden []HiddenName `json:"hidden"`
@@ -953,52 +955,52 @@ type SurfaceRecord struct {
 
 func (SurfaceRecord) isRunRecord() {}
 
-// What the model's output was. An output with calls has a decision for each instead.
+// The kind of the model's output. An output with calls has a decision for each call instead.
 type OutputRecord struct {
 	Kind OutputKind `json:"kind"`
 
-	// What the model is told, or what it asked.
+	// The text for the model, or the model's question.
 	Message string `json:"message"`
 }
 
 func (OutputRecord) isRunRecord() {}
 
-// Whether a call may run. See decision.schema.json.
+// The decision whether a call may run. See decision.schema.json.
 type DecisionRecord struct {
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
 	Permit Permit `json:"permit"`
 
-	// Where it runs.
+	// The server of the tool.
 	Server *string `json:"server,omitzero"`
 
-	// As the model gave it, cut.
+	// The arguments as the model gave them, truncated.
 	Tool string `json:"tool"`
 
 	Effect Effect `json:"effect,omitzero"`
 
-	// Of the action.
+	// The digest of the action.
 	Digest *string `json:"digest,omitzero"`
 
-	// As the model wrote them, cut to 4 KiB.
+	// The arguments as the model wrote them, truncated to 4 KiB.
 	Arguments string `json:"arguments"`
 
-	// Of the whole.
+	// The digest of the whole.
 	ArgumentsDigest string `json:"arguments_digest"`
 
 	// The digest that equal calls share: calls of the same tool with equal arguments, however these are written.
 	Same string `json:"same"`
 
-	// What the model is told.
+	// The text for the model.
 	Message string `json:"message"`
 
 	Reasons []Reason `json:"reasons"`
 
-	// The approval that it uses.
+	// The approval that the call uses.
 	Approval *Approval `json:"approval,omitzero"`
 
-	// Where values of the arguments come from. See decision.schema.json.
+	// The origins of values of the arguments. See decision.schema.json.
 	Origins []Proof `json:"origins,omitzero"`
 
 	// The secrets that the call takes. See decision.schema.json.
@@ -1007,8 +1009,8 @@ type DecisionRecord struct {
 
 func (DecisionRecord) isRunRecord() {}
 
-// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
-// result.
+// A call that equals a call of the event's `joinable`. It was not decided. The host answers it with the result of the
+// other call.
 type JoinedRecord struct {
 	// The digest that equal calls share: calls of the same tool with equal arguments, however these are written.
 	Same string `json:"same"`
@@ -1016,126 +1018,127 @@ type JoinedRecord struct {
 
 func (JoinedRecord) isRunRecord() {}
 
-// What the model may read of a result. See observation.schema.json.
+// The part of a result that the model may read. See observation.schema.json.
 type ObservationRecord struct {
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
-	// Where it ran.
+	// The server of the tool.
 	Server *string `json:"server,omitzero"`
 
-	// Its name there.
+	// The name of the tool in the child.
 	Tool string `json:"tool"`
 
 	Status ObservationStatus `json:"status"`
 
-	// What claims cite.
+	// The id that claims cite.
 	ID string `json:"id"`
 
-	// What goes into the prompt.
+	// The text for the prompt.
 	Message string `json:"message"`
 
-	// The kinds of evidence that it is.
+	// The kinds of evidence that it provides.
 	Kinds []string `json:"kinds"`
 
-	// What is known of the data by where it came from.
+	// The labels of the data from its source.
 	Labels []string `json:"labels"`
 
 	Confidence Confidence `json:"confidence"`
 
-	// Whether it is everything that there is.
+	// True if it contains the complete result.
 	Complete bool `json:"complete"`
 
 	Limitations []Limitation `json:"limitations"`
 
-	// The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as it is.
+	// The result that replaces a result of the Model Context Protocol. If it is missing, that result is passed on
+	// unchanged.
 	Returned json.RawMessage `json:"returned,omitzero"`
 
-	// Of the whole result.
+	// The digest of the whole result.
 	Artifact string `json:"artifact"`
 
-	// Its length.
+	// The length of the whole result.
 	Bytes int64 `json:"bytes"`
 
-	// What was found in the whole result, and what was done about it.
+	// The findings in the whole result, and their treatment.
 	Found Found `json:"found"`
 
-	// As the host says.
+	// The value that the host states.
 	DurationMS *int64 `json:"duration_ms,omitzero"`
 
 	ArgumentsDigest string `json:"arguments_digest"`
 
-	// What `ui` is shown.
+	// The text for the audience `ui`.
 	Ui *string `json:"ui,omitzero"`
 
-	// What `user` is shown.
+	// The text for the audience `user`.
 	User *string `json:"user,omitzero"`
 }
 
 func (ObservationRecord) isRunRecord() {}
 
-// A call that came to no result.
+// A call that ended without a result.
 type SettledRecord struct {
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
-	// Its name, cut.
+	// The name of the tool, truncated.
 	Tool string `json:"tool"`
 
 	Code SettledCode `json:"code"`
 
-	// For people.
+	// The text for people.
 	Message string `json:"message"`
 }
 
 func (SettledRecord) isRunRecord() {}
 
-// What left the prompt or the state, so that it fits.
+// The content that was removed from the prompt or the state to make it fit.
 type CutRecord struct {
 	From CutFrom `json:"from"`
 
 	// Calls whose observations lost their text.
 	Calls []string `json:"calls"`
 
-	// How many of the oldest messages were left out.
+	// The number of oldest messages that were left out.
 	Entries int64 `json:"entries"`
 }
 
 func (CutRecord) isRunRecord() {}
 
-// Why the run ended.
+// The reason for which the run ended.
 type StopRecord struct {
 	Code StopCode `json:"code"`
 
-	// For people.
+	// The text for people.
 	Message string `json:"message"`
 }
 
 func (StopRecord) isRunRecord() {}
 
-// A child asked for its parent's context, and was denied: in its own run, and in its parent's.
+// A child requested part of its parent's context and was denied. Recorded in its own run, and in its parent's run.
 type ContextRequestRecord struct {
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
-	// In the run of the parent: as the child's end has it.
+	// In the parent's run: as in the child's end.
 	Request json.RawMessage `json:"request"`
 }
 
 func (ContextRequestRecord) isRunRecord() {}
 
-// How much was used when the run ended.
+// The used budget when the run ended.
 type UsedRecord struct {
-	// How often the model was asked.
+	// The number of calls of the model.
 	Steps int64 `json:"steps"`
 
-	// The use of budgets: see facts.schema.json.
+	// The used budget: see facts.schema.json.
 	Budgets BudgetUse `json:"budgets"`
 }
 
 func (UsedRecord) isRunRecord() {}
 
-// Whether a message between a client and a server may pass, and as what.
+// The decision whether a message between a client and a server may pass, and in which form.
 type MessageRecord struct {
 	Server string `json:"server"`
 
@@ -1145,10 +1148,10 @@ type MessageRecord struct {
 
 	Permit Permit `json:"permit"`
 
-	// What it says, cleaned. Without it, it passes as it is.
+	// The sanitized message. If it is missing, the message passes unchanged.
 	Document json.RawMessage `json:"document,omitzero"`
 
-	// What was found in it, and what was done about it.
+	// The findings in the message, and their treatment.
 	Found Found `json:"found"`
 }
 
@@ -1193,7 +1196,7 @@ func ReadRecord(text []byte) (RunRecord, error) {
 	return nil, fmt.Errorf("the type %q is unknown: the kernel is of another version", tag.Type)
 }
 
-// Whether a call may run.
+// The decision whether a call may run.
 type Decision struct {
 	// Permit says whether the call may run now.
 	Permit Permit `json:"permit"`
@@ -1206,36 +1209,35 @@ type Decision struct {
 
 	Effect Effect `json:"effect,omitzero"`
 
-	// The text to send, byte for byte. None where the call is denied.
+	// The exact text to send. Missing if the call is denied.
 	Arguments *string `json:"arguments,omitzero"`
 
-	// The digest of the action: what is approved is this, and nothing else.
+	// The digest of the action. The approval covers this action, and no other.
 	Digest *string `json:"digest,omitzero"`
 
-	// What the model may be told. Empty where the call may run.
+	// The text that the model may read. Empty if the call may run.
 	Message string `json:"message"`
 
-	// Why it may not run, or needs approval.
+	// The reasons for which the call may not run, or needs approval.
 	Reasons []Reason `json:"reasons"`
 
 	// The approval that the call uses.
 	Approval *Approval `json:"approval,omitzero"`
 
-	// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-	// are listed.
+	// The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+	// values are listed.
 	Origins []Proof `json:"origins,omitzero"`
 
-	// The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
-	// call.
+	// The secrets that the call takes, in the order of its arguments. A host without secrets must not send the call.
 	Secrets []Secret `json:"secrets,omitzero"`
 
 	// The members of the facts that changed.
 	Facts json.RawMessage `json:"facts"`
 
-	// Where it is denied: the tools that are not.
+	// If the call is denied, the tools that are allowed.
 	Allowed []string `json:"allowed,omitzero"`
 
-	// What a person is asked.
+	// The request for approval that a person sees.
 	Ask *Ask `json:"ask,omitzero"`
 
 	// JSON is the decision as JSON text, the same bytes as in every other runtime.
@@ -1247,36 +1249,37 @@ func (d *Decision) Allows() bool { return d.Permit == PermitAllow }
 
 // The rules of one agent above a child.
 type ParentRules struct {
-	// The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
+	// The part of the agent's profile that judges calls of the tools that were handed on: see profile.schema.json.
 	Profile json.RawMessage `json:"profile"`
 
-	// Its task, if a scope or an origin names it. The child's model does not see it.
+	// The agent's task, if a scope or an origin names it. The child's model does not see it.
 	Task json.RawMessage `json:"task,omitzero"`
 
-	// The values of its context that a scope or an origin names. The child's model does not see them.
+	// The values of the agent's context that a scope or an origin names. The child's model does not see them.
 	Context json.RawMessage `json:"context,omitzero"`
 
 	// The lists that a scope or an origin names.
 	Lists map[string][]string `json:"lists,omitzero"`
 
-	// What people said to it, if an origin needs it. The child's model does not see it.
+	// The texts that people said to the agent, if an origin needs them. The child's model does not see them.
 	Said []string `json:"said,omitzero"`
 
-	// Values of its results that an origin names: see facts.schema.json. The child's model does not see them.
+	// Values of the agent's results that an origin names: see facts.schema.json. The child's model does not see them.
 	Observed []json.RawMessage `json:"observed,omitzero"`
 
-	// How often each call was permitted in its run and below it before the child started, where its budget has
-	// `same_call`. A call that waits for approval counts.
+	// The number of times that each call was permitted in the agent's run and below it before the child started, if the
+	// agent's budget has `same_call`. A call that waits for approval counts.
 	Calls map[string]int64 `json:"calls,omitzero"`
 
-	// When the last calls of each tool with a `rate` were permitted in its run and below it before the child started.
+	// The times of the last permitted calls of each tool with a `rate`, in the agent's run and below it, before the child
+	// started.
 	Recent map[string][]int64 `json:"recent,omitzero"`
 
-	// How often other children, which run at the same time, may make each call that does more than read.
+	// The number of times that other children, which run at the same time, may make each call that is not only a read.
 	Reserved *int64 `json:"reserved,omitzero"`
 }
 
-// What the child may use.
+// The budget of the child.
 type ChildBudget struct {
 	Steps *int64 `json:"steps,omitzero"`
 
@@ -1295,26 +1298,26 @@ type ChildBudget struct {
 type Bounds struct {
 	Run string `json:"run"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
 	// The tools that were handed on.
 	Tools []string `json:"tools"`
 
-	// The rules of the agents above, the parent's first. Each call of the child is judged by all of them, and by its own
-	// profile.
+	// The rules of the agents above, beginning with the parent. Each of them judges each call of the child, in addition to
+	// the child's own profile.
 	Rules []ParentRules `json:"rules"`
 
-	// What the parent has read.
+	// The labels of the data that the parent has read.
 	Labels []string `json:"labels,omitzero"`
 
-	// What the child may use.
+	// The budget of the child.
 	Budget ChildBudget `json:"budget"`
 
-	// When, in milliseconds since 1970. The run's time is the greatest one seen.
+	// The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far.
 	Deadline *int64 `json:"deadline,omitzero"`
 
-	// Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one.
+	// True if the last of the rules is the run's own profile after an edit. In a run without a parent, it is the only one.
 	Edited *bool `json:"edited,omitzero"`
 }
 
@@ -1330,23 +1333,23 @@ type ModelCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Tokens. Without it they are estimated from bytes.
+// The number of tokens. If it is missing, it is estimated from bytes.
 type TokenUsage struct {
 	Input *int64 `json:"input,omitzero"`
 
 	Output *int64 `json:"output,omitzero"`
 }
 
-// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
-// long as they need approval for no other reason. Not with a token.
+// The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+// long as they need approval for no other reason. Not allowed with a token.
 type ApprovalRemember struct {
 	// The names of the arguments that may differ or be missing.
 	Any []string `json:"any,omitzero"`
 
-	// How many further calls it covers.
+	// The number of further calls that it covers.
 	Times *int64 `json:"times,omitzero"`
 
-	// How long it holds, in seconds from now.
+	// The time for which it is valid, in seconds from now.
 	TtlS *int64 `json:"ttl_s,omitzero"`
 }
 
@@ -1355,13 +1358,14 @@ type Stored struct {
 	// The name of the store.
 	Store string `json:"store"`
 
-	// The key. Without it: the whole store.
+	// The key. If it is missing, the whole store.
 	Key *string `json:"key,omitzero"`
 
 	Labels []string `json:"labels"`
 }
 
-// What it used. A member that is missing is nothing; without this, it used all that it had.
+// The budget that the child used. A missing member counts as zero. Without this object, the child counts as having used
+// its whole budget.
 type ChildUse struct {
 	Steps *int64 `json:"steps,omitzero"`
 
@@ -1371,54 +1375,53 @@ type ChildUse struct {
 
 	MS *int64 `json:"ms,omitzero"`
 
-	// How often each call was permitted. The parent counts them as its own.
+	// The number of times that each call was permitted. The parent counts them as its own.
 	Calls map[string]int64 `json:"calls,omitzero"`
 
-	// When the last calls of each tool with a `rate` were permitted. The parent counts them as its own.
+	// The times of the last permitted calls of each tool with a `rate`. The parent counts them as its own.
 	Recent map[string][]int64 `json:"recent,omitzero"`
 }
 
 type UncertainCall struct {
-	// The child's, where a child made it.
+	// The child that made the call. Missing if the run itself made it.
 	Run *string `json:"run,omitzero"`
 
-	// The key of a call, as its action has it.
+	// The key of a call, as in its action.
 	Call string `json:"call"`
 
-	// Where it runs.
+	// The server of the tool.
 	Server *string `json:"server,omitzero"`
 
-	// Its name there.
+	// The name of the tool in the child.
 	Tool string `json:"tool"`
 
-	// What was sent; of a child's, cut to 1 KiB.
+	// The arguments that were sent. Those of a child are truncated to 1 KiB.
 	Arguments string `json:"arguments"`
 }
 
-// A call that the model asked for.
+// A call that the model requested.
 type RequestedCall struct {
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Call string `json:"call"`
 
 	// The model's own id.
 	ID *string `json:"id,omitzero"`
 
-	// Where it runs.
+	// The server of the tool.
 	Server *string `json:"server,omitzero"`
 
-	// As the model gave it.
+	// The arguments as the model gave them.
 	Tool string `json:"tool"`
 
-	// The text as the model wrote it.
+	// The arguments as the model wrote them.
 	Arguments string `json:"arguments"`
 }
 
-// One message. Messages stand in a fixed order: role, rules, task, context, what was said and what came of it, and last
-// what to answer.
+// One message. The messages have a fixed order: role, rules, task, context, history, and last what to answer.
 type PromptMessage struct {
 	Role Role `json:"role"`
 
-	// What it says. Data from outside stands between marks that it cannot know.
+	// The text of the message. Data from outside is between marks that the data cannot know.
 	Text string `json:"text"`
 
 	// The calls of an assistant's message.
@@ -1427,7 +1430,7 @@ type PromptMessage struct {
 	// The call that a tool's message answers.
 	Call *string `json:"call,omitzero"`
 
-	// The model's own id of it.
+	// The model's own id for the call.
 	ID *string `json:"id,omitzero"`
 
 	// The provider's message, unchanged.
@@ -1436,81 +1439,81 @@ type PromptMessage struct {
 
 // A tool that the model sees.
 type VisibleTool struct {
-	// Where it runs.
+	// The server of the tool.
 	Server *string `json:"server,omitzero"`
 
-	// Its name.
+	// The name of the tool.
 	Tool string `json:"tool"`
 
 	Effect Effect `json:"effect"`
 
 	Permit Permit `json:"permit"`
 
-	// As its server lists it, cleaned.
+	// The definition as the server lists it, sanitized.
 	Definition json.RawMessage `json:"definition,omitzero"`
 }
 
-// What the model is asked.
+// The request to the model.
 type ModelPrompt struct {
 	Messages []PromptMessage `json:"messages"`
 
-	// The surface: the tools that it may call now.
+	// The surface: the tools that the model may call now.
 	Tools []VisibleTool `json:"tools"`
 }
 
-// The approval that it uses.
+// The approval that the call uses.
 type Approval struct {
-	// Who approved.
+	// The principal who approved.
 	Principal string `json:"principal"`
 
 	// In milliseconds since 1970.
 	At int64 `json:"at"`
 
-	// True if a person gave it for another call of the run, and it covers this one, too.
+	// True if a person gave the approval for another call of the run and it also covers this one.
 	Remembered *bool `json:"remembered,omitzero"`
 }
 
-// A secret whose value the host puts in place of a reference when it sends the call.
+// A secret. The host replaces a reference with its value when it sends the call.
 type Secret struct {
 	// A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
 	At string `json:"at"`
 
-	// Its name.
+	// The name of the tool.
 	Name string `json:"name"`
 }
 
-// What a person is asked.
+// The request for approval that a person sees.
 type Ask struct {
-	// The run's own key of a call: c1, c2, ….
+	// The run's own key for a call: c1, c2, ….
 	Key string `json:"key"`
 
-	// Of the action: what is approved is this, and nothing else.
+	// The digest of the action. The approval covers this action, and no other.
 	Digest string `json:"digest"`
 
-	// The principals who may decide: one of them is enough.
+	// The principals who may decide. One of them is enough.
 	By []string `json:"by"`
 
-	// The public keys of those who have one: their decision counts only with a token that one of these keys signed,
-	// whoever's profile has it. Where the profiles of a child and of the agents above it have different keys for one
-	// principal, the list is empty, and the principal cannot decide.
+	// The public keys of the principals that have keys. Such a principal's decision counts only with a token that one of
+	// these keys signed, whichever profile lists the key. If the profiles of a child and of the agents above it list
+	// different keys for one principal, the list is empty, and the principal cannot decide.
 	Keys map[string][]string `json:"keys,omitzero"`
 
-	// From then on, neither the ask nor an approval holds.
+	// The time at which the ask and any approval of it expire.
 	Expires int64 `json:"expires"`
 
-	// What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
+	// The whole call as it would be sent, with invisible characters escaped, and the equal calls that ran before.
 	View string `json:"view"`
 }
 
-// Why the run has to end.
+// The reason for which the run must end.
 type StopReason struct {
 	Code StopCode `json:"code"`
 
-	// For people.
+	// The text for people.
 	Message string `json:"message"`
 }
 
-// How much was used.
+// The used budget.
 type RunUse struct {
 	Steps int64 `json:"steps"`
 
@@ -1518,117 +1521,117 @@ type RunUse struct {
 
 	Tokens int64 `json:"tokens"`
 
-	// How often each call was permitted, by a digest of the call: for the parent of a child.
+	// The number of times that each call was permitted, by a digest of the call. For the parent of a child.
 	Calls map[string]int64 `json:"calls,omitzero"`
 
-	// When the last calls of each tool with a `rate` were permitted: for the parent of a child.
+	// The times of the last permitted calls of each tool with a `rate`. For the parent of a child.
 	Recent map[string][]int64 `json:"recent,omitzero"`
 }
 
-// What a child asked of its parent's context, and was denied.
+// The part of its parent's context that a child requested and was denied.
 type ContextRequest struct {
-	// Why it asked, as it says.
+	// The child's reason for the request.
 	Reason string `json:"reason"`
 
-	// Of the task that it was given.
+	// The digest of the task that it received.
 	Packet string `json:"packet"`
 
 	// The tools that its profile names.
 	Tools []string `json:"tools"`
 }
 
-// A tool that it does not see.
+// A tool that the model does not see.
 type HiddenName struct {
 	// NAME or SERVER/NAME.
 	Tool string `json:"tool"`
 
 	Code HiddenToolCode `json:"code"`
 
-	// What is wrong with its definition, and where.
+	// The error in the tool's definition, and its place.
 	Message *string `json:"message,omitzero"`
 }
 
-// Why it may not run, or needs approval.
+// The reasons for which the call may not run, or needs approval.
 type Reason struct {
 	Code ReasonCode `json:"code"`
 
-	// For people.
+	// The text for people.
 	Message string `json:"message"`
 
 	Violations []Violation `json:"violations"`
 }
 
-// Where the name of its item stands.
+// The place of the name of the value's item.
 type NamePlace struct {
 	// `user` or `task`.
 	Origin string `json:"origin"`
 
-	// The number of the text among those that people said, from 1.
+	// The number of the text among the texts that people said, counted from 1.
 	Message *int64 `json:"message,omitzero"`
 
 	// A JSON Pointer into the task.
 	At *string `json:"at,omitzero"`
 
-	// A part of the text there, in bytes: the first byte, and the one after the last.
+	// A range of bytes in the text there: the first byte, and the one after the last.
 	Span *Span `json:"span,omitzero"`
 }
 
-// Where a value of a call comes from, or where it was looked for.
+// The origin of a value of a call, or the places where it was sought.
 type Proof struct {
 	// A JSON Pointer into the arguments.
 	Pointer string `json:"pointer"`
 
-	// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule has it.
+	// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as in the rule.
 	Origin *string `json:"origin,omitzero"`
 
-	// The number of the text among those that people said, from 1.
+	// The number of the text among the texts that people said, counted from 1.
 	Message *int64 `json:"message,omitzero"`
 
-	// The call whose result has it.
+	// The call whose result contains it.
 	Call *string `json:"call,omitzero"`
 
 	// A JSON Pointer into the task, the value of the context, the list or the result.
 	At *string `json:"at,omitzero"`
 
-	// A part of the text there, in bytes: the first byte, and the one after the last.
+	// A range of bytes in the text there: the first byte, and the one after the last.
 	Span *Span `json:"span,omitzero"`
 
-	// Where the name of its item stands.
+	// The place of the name of the value's item.
 	Named *NamePlace `json:"named,omitzero"`
 
-	// Where a value without an origin was looked for.
+	// The places where a value without an origin was sought.
 	Sought []string `json:"sought,omitzero"`
 }
 
 type Instruction struct {
 	Kind string `json:"kind"`
 
-	// Its place in the result.
+	// The place in the result.
 	Path string `json:"path"`
 
-	// Where it is in the text there: the first byte, and the one after the last.
+	// The range of bytes in the text there: the first byte, and the one after the last.
 	Span Span `json:"span"`
 }
 
-// What was found in the whole result, and what was done about it.
+// The findings in the whole result, and their treatment.
 type Found struct {
-	// How many links and images are defanged.
+	// The number of links and images that were defanged.
 	Defanged int64 `json:"defanged"`
 
-	// How many hidden characters of each kind are escaped.
+	// The number of hidden characters of each kind that were escaped.
 	Escaped map[string]int64 `json:"escaped"`
 
-	// Passages that read like an instruction. They stay.
+	// Passages that read like an instruction. They are kept.
 	Instructions []Instruction `json:"instructions"`
 
-	// How many more there are.
+	// The number of further ones.
 	InstructionsLeftOut int64 `json:"instructions_left_out"`
 
-	// How many secrets of each kind are left out.
+	// The number of secrets of each kind that were left out.
 	Redacted map[string]int64 `json:"redacted"`
 }
 
-// The use of budgets: see facts.schema.json.
+// The used budget: see facts.schema.json.
 type BudgetUse struct {
 	ToolCalls int64 `json:"tool_calls"`
 
@@ -1636,14 +1639,14 @@ type BudgetUse struct {
 
 	MS int64 `json:"ms"`
 
-	// How often each call was permitted, by a digest of the call.
+	// The number of times that each call was permitted, by a digest of the call.
 	Calls map[string]int64 `json:"calls"`
 
-	// When the last calls of each tool with a `rate` were permitted.
+	// The times of the last permitted calls of each tool with a `rate`.
 	Recent map[string][]int64 `json:"recent,omitzero"`
 }
 
-// Where it was cut: how many items or lines of how many are shown.
+// The truncation: the number of items or lines that are shown, and the total number.
 type Shown struct {
 	Unit ShownUnit `json:"unit"`
 
@@ -1665,7 +1668,7 @@ type Provenance struct {
 }
 
 type Freshness struct {
-	// Until when the data goes, in milliseconds since 1970.
+	// The time up to which the data extends, in milliseconds since 1970.
 	Until *int64 `json:"until,omitzero"`
 
 	LagS int64 `json:"lag_s"`
@@ -1673,38 +1676,38 @@ type Freshness struct {
 	Stale bool `json:"stale"`
 }
 
-// What the model may read of a result.
+// The part of a result that the model may read.
 type Observation struct {
-	// What claims cite: the tool's name, `#`, and the key of the call.
+	// The id that claims cite: the tool's name, `#`, and the key of the call.
 	ID string `json:"id"`
 
 	Server *string `json:"server,omitzero"`
 
 	Tool string `json:"tool"`
 
-	// `error`: the tool says that it failed. `invalid`: the result is not what its schema asks for, and none of it is
-	// shown.
+	// `error`: the tool reports a failure. `invalid`: the result does not match its schema, and none of it is shown.
 	Status ObservationStatus `json:"status"`
 
-	// What goes into the prompt: where the data comes from, what is wrong with it, and the text between marks.
+	// The text for the prompt: the source of the data, its problems, and the data between marks.
 	Message string `json:"message"`
 
-	// The data: cut, cleaned, at most `max_bytes` of the profile.
+	// The data: truncated to the profile's `max_bytes`, and sanitized.
 	Text string `json:"text"`
 
-	// The kinds of evidence that it is.
+	// The kinds of evidence that it provides.
 	Kinds []string `json:"kinds"`
 
 	Labels []string `json:"labels"`
 
 	Confidence Confidence `json:"confidence"`
 
-	// Whether it is everything that there is.
+	// True if it contains the complete result.
 	Complete bool `json:"complete"`
 
 	Limitations []Limitation `json:"limitations"`
 
-	// The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as it is.
+	// The result that replaces a result of the Model Context Protocol. If it is missing, that result is passed on
+	// unchanged.
 	Returned json.RawMessage `json:"returned,omitzero"`
 
 	// The digest of the whole result, under which the host keeps it.
@@ -1713,17 +1716,17 @@ type Observation struct {
 	// The length of the whole result.
 	Bytes int64 `json:"bytes"`
 
-	// Where it was cut: how many items or lines of how many are shown.
+	// The truncation: the number of items or lines that are shown, and the total number.
 	Shown *Shown `json:"shown,omitzero"`
 
 	Provenance Provenance `json:"provenance"`
 
 	Freshness *Freshness `json:"freshness,omitzero"`
 
-	// What was found in the whole result, and what was done about it.
+	// The findings in the whole result, and their treatment.
 	Found Found `json:"found"`
 
-	// Where it does not match its schema.
+	// The places at which it does not match its schema.
 	Violations []Violation `json:"violations"`
 
 	// The members of the facts that changed.

@@ -1,4 +1,4 @@
-//! Calls: a test is a folder with a call that a model asked for, and the decision about it.
+//! Call tests: a test is a folder with a call that a model requests, and the decision about it.
 //!
 //! `tests/calls/GROUP/NAME/` holds:
 //!
@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::{suite::folders, wire::ID};
 
-/// One call, and what is known when it is decided.
+/// One call, and the facts for its decision.
 #[derive(Debug, Clone)]
 pub struct CallCase {
     /// `GROUP/NAME`.
@@ -32,18 +32,18 @@ pub struct CallCase {
     pub profile: String,
     /// The group's facts, with those of the case.
     pub facts: String,
-    /// `call.json`; empty where the surface is asked for.
+    /// `call.json`. Empty if the surface is requested.
     pub call: String,
     /// `listed.json`.
     pub listed: Option<String>,
     /// `must.txt`.
     pub must: String,
-    /// The tool's result, if an observation is wanted.
+    /// The tool's result, if an observation is requested.
     pub result: Option<String>,
 }
 
 impl CallCase {
-    /// Returns the same question on the wire, with the profile.
+    /// Returns the same request on the wire, with the profile.
     pub fn wire_request(&self) -> String {
         let (profile, facts, call) = (&self.profile, &self.facts, &self.call);
         match (&self.listed, &self.result) {
@@ -60,7 +60,7 @@ impl CallCase {
         .replace('\n', " ")
     }
 
-    /// Returns the agent of its profile.
+    /// Returns the agent of the case's profile.
     pub fn agent(&self) -> String {
         let profile: Value = serde_json::from_str(&self.profile).unwrap_or_default();
         profile["agent"].as_str().unwrap_or_default().to_owned()
@@ -112,7 +112,7 @@ fn facts(group: &Path, own: Option<String>) -> Result<String> {
     match (serde_json::from_str(&shared)?, serde_json::from_str(&own)) {
         (Value::Object(mut facts), Ok(Value::Object(members))) => {
             for (name, value) in members {
-                // Null takes a member away.
+                // Null removes a member.
                 match value {
                     Value::Null => facts.remove(&name),
                     value => facts.insert(name, value),

@@ -1,4 +1,4 @@
-//! Commands and what they print: a line that begins with `$ ` is a command, and the lines after it are what it prints. A line
+//! Commands and their output. A line that begins with `$ ` is a command, and the lines after it are its output. A line
 //! `…` stands for any lines.
 
 use std::{fs, path::Path, process::Command};

@@ -1,4 +1,5 @@
-//! Components made of readable text: those that no gate should take or trust, and the built-in one with a probe inside.
+//! Components built from readable text: some that no gate should accept or trust, and the built-in one with a probe
+//! inside.
 
 use std::{fs, path::Path};
 
@@ -10,7 +11,7 @@ use wit_parser::{
     abi::{AbiVariant, WasmType},
 };
 
-/// A component, and what must become of it.
+/// A component, and its expected outcome.
 pub struct Fixture {
     /// The file's name.
     pub name: String,
@@ -44,8 +45,8 @@ pub fn fixtures() -> Result<Vec<Fixture>> {
     paths.iter().map(|path| fixture(path).with_context(|| path.display().to_string())).collect()
 }
 
-/// Returns the component that a text is. One that is a module has of the world what matters in it; the rest is put in,
-/// and traps.
+/// Returns the component in a text. A text that is only a module contains the relevant part of the world. The rest is
+/// added, and traps.
 fn assembled(text: &str) -> Result<Vec<u8>> {
     let start = text.find("\n(").map_or(0, |at| at + 1);
     if !text[start..].starts_with("(module") {
@@ -96,24 +97,23 @@ pub fn probed(validator: &[u8]) -> Result<Vec<u8>> {
     ensure!(text.matches(CALL).count() == 1, "wire.call is not exported once");
     let (before, after) = text.split_once(CALL).context("wire.call")?;
     let (call, after) = after.split_once("))").context("wire.call")?;
-    // At the module's end, after what is counted from its beginning.
+    // At the end of the module, after the parts that are counted from its beginning.
     let (module, after) = after.split_once("\n  )\n").context("the end of the module")?;
     let probe = include_str!("../components/probe.wat").replace("$call", call);
     Ok(wat::parse_str(format!("{before}{CALL}$probe)){module}\n{probe}\n  )\n{after}"))?)
 }
 
-/// Returns a validator as it is, and not the one for which the library has machine code: it is compiled where it is
-/// used.
+/// Returns a modified validator, for which the library has no machine code, so that it is compiled where it is used.
 pub fn unknown(validator: &[u8]) -> Vec<u8> {
     // A custom section with a name of one letter, at the end.
     [validator, &[0, 2, 1, b'x']].concat()
 }
 
-/// Returns a gate of a component whose code is kept nowhere.
+/// Returns a gate for a component whose code is not cached.
 ///
 /// # Errors
 ///
-/// The library refuses the component.
+/// Returns an error if the library rejects the component.
 pub fn gate(component: impl Into<Vec<u8>>) -> Result<Gate, LoadError> {
     let component = Component::from_bytes(component);
     Gate::with(Options::default().component(component).slots(1).cache(None))

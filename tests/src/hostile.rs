@@ -1,5 +1,4 @@
-//! Hostile cases: attacks as data, each with the outcome that it must have. `tests/hostile/README.md` says how they are
-//! written.
+//! Hostile cases: attacks as data, each with its required outcome. `tests/hostile/README.md` describes the format.
 
 use std::{
     fs,
@@ -10,14 +9,14 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-/// One attack, written out.
+/// One attack, with its repetitions expanded.
 #[derive(Debug, Clone)]
 pub struct Attack {
     /// `GROUP/NAME`.
     pub name: String,
     /// A description of it, in a sentence.
     pub about: String,
-    /// The outcome that it must have.
+    /// The required outcome.
     pub must: String,
     /// The request.
     pub asked: Asked,
@@ -35,7 +34,7 @@ pub enum Asked {
     },
     /// The answer to a request.
     Wire {
-        /// JSON text, or what is sent in its place.
+        /// JSON text, or any other text that is sent in its place.
         request: String,
     },
 }
@@ -84,7 +83,7 @@ pub fn named(name: &str) -> Result<Attack> {
 }
 
 impl Attack {
-    /// Returns the contract as text; empty where none is asked by.
+    /// Returns the contract as text. Empty if there is no contract.
     pub fn contract(&self) -> &str {
         match &self.asked {
             Asked::Verdict { contract, .. } => contract,
@@ -92,7 +91,7 @@ impl Attack {
         }
     }
 
-    /// Returns the output; empty where a request is asked.
+    /// Returns the output. Empty if the attack is a request.
     pub fn output(&self) -> &str {
         match &self.asked {
             Asked::Verdict { output, .. } => output,
@@ -120,7 +119,7 @@ fn text_or_json(contract: &RawValue) -> Result<String> {
     match serde_json::from_str(contract.get()) {
         Ok(Value::Object(members)) if !members.contains_key("repeat") => Ok(contract.get().to_owned()),
         Ok(pieces) => text(&pieces),
-        // A number that this parser does not hold.
+        // A number that this parser cannot represent.
         Err(_) => Ok(contract.get().to_owned()),
     }
 }

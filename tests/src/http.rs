@@ -1,4 +1,4 @@
-//! A client of `seamgate mcp --listen` that says exactly what a test wants, and a gate that it talks to.
+//! A client of `seamgate mcp --listen` that sends exactly the bytes of a test, and the gate for it.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "GATE_TOKEN";
 /// See [`VARIABLE`].
 pub const TOKEN: &str = "0123456789abcdef";
 
-/// The longest time that a test waits for something that must come.
+/// The maximum time that a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection to a gate.
@@ -51,7 +51,7 @@ impl Connection {
         Ok(self.stream.get_ref().try_clone()?)
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Connection {
         Ok(self.stream.get_mut().write_all(bytes)?)
     }
 
-    /// Sends a request that has what it must have. `headers` are lines.
+    /// Sends a request with the required headers. `headers` are further header lines.
     ///
     /// # Errors
     ///

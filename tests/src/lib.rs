@@ -40,7 +40,7 @@ pub struct Case {
     pub name: String,
     /// The output of the agent.
     pub output: Vec<u8>,
-    /// Its outputs in attempts after the first.
+    /// The outputs of later attempts.
     pub more: Vec<Vec<u8>>,
     /// The contract as text.
     pub contract: String,
@@ -50,8 +50,8 @@ pub struct Case {
     pub folder: PathBuf,
 }
 
-/// Returns whether tests that take minutes run completely, as in `cargo xtask ci thorough`. Otherwise, they run a part,
-/// which is always the same.
+/// Returns whether tests that take minutes run completely, as in `cargo xtask ci thorough`. Otherwise, they run a fixed
+/// part.
 pub fn thorough() -> bool {
     std::env::var_os("SEAMGATE_TESTS").is_some_and(|tests| tests == "thorough")
 }
@@ -120,13 +120,13 @@ fn case(folder: PathBuf) -> Result<Case> {
 }
 
 impl Case {
-    /// Returns the output as text, and where its bytes were not UTF-8.
+    /// Returns the output as text, and the offset of the first byte that was not UTF-8.
     pub fn text(&self) -> (String, Option<u32>) {
         let invalid = std::str::from_utf8(&self.output).err().map(|error| error.valid_up_to() as u32);
         (String::from_utf8_lossy(&self.output).into_owned(), invalid)
     }
 
-    /// Returns each attempt as a case of its own.
+    /// Returns each attempt as a separate case.
     pub fn attempts(&self) -> impl Iterator<Item = Case> {
         let outputs = std::iter::once(&self.output).chain(&self.more);
         outputs.map(|output| Case { output: output.clone(), more: Vec::new(), ..self.clone() })
@@ -137,7 +137,7 @@ impl Case {
         self.members["agent"].as_str().unwrap_or_default()
     }
 
-    /// Returns the word for why the producer stopped.
+    /// Returns the word for the reason why the producer stopped.
     pub fn finish(&self) -> &str {
         self.members["finish"].as_str().unwrap_or("unknown")
     }
@@ -158,7 +158,7 @@ impl Case {
         }
     }
 
-    /// Returns what the producer saw, if the request has it.
+    /// Returns the observations in the request, if it has any.
     pub fn evidence(&self) -> Option<Vec<seamgate::Observation>> {
         let evidence = self.members.get("evidence")?.as_array()?;
         // The defaults are the strictest values.
@@ -185,7 +185,7 @@ impl Case {
         if let Some(at) = invalid_utf8 {
             rest.push_str(&format!(",\"invalid_utf8\":{at}"));
         }
-        // Between what JSON has for words, line ends are white space.
+        // Outside strings, line ends are white space in JSON.
         let contract = self.contract.replace(['\n', '\r'], " ");
         format!("{{\"id\":[1.50],\"contract\":{contract},\"output\":{}{rest}}}", Value::from(output))
     }
@@ -204,7 +204,7 @@ impl Case {
     }
 }
 
-/// Returns an observation as the core takes it.
+/// Converts an observation to the core's type.
 pub fn natively(observation: seamgate::Observation) -> seamgate_core::Observation {
     let confidence = observation.confidence.as_str();
     let confidence = seamgate_core::Confidence::ALL.into_iter().find(|word| word.as_str() == confidence);
@@ -219,8 +219,8 @@ pub fn natively(observation: seamgate::Observation) -> seamgate_core::Observatio
     }
 }
 
-/// Returns JSON without optional white space, with indentation: what a reviewer reads in a diff. Nothing but white
-/// space is added, so that what is compared is still the bytes.
+/// Returns JSON with indentation, for reviewers who read a diff. Adds only white space, so that comparisons still
+/// compare the bytes.
 pub fn indented(json: &str) -> String {
     let mut out = String::new();
     let mut depth = 0;

@@ -1,4 +1,4 @@
-//! Regular expressions made at random, with texts that are near to what they match: for comparisons with other engines.
+//! Random regular expressions, with texts that almost match them, for comparisons with other engines.
 
 use seamgate_core::{Contract, Disposition, Request, validate};
 use serde::{Deserialize, Serialize};
@@ -9,29 +9,29 @@ use crate::Random;
 /// A pattern, and texts to match with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Made {
-    /// As a schema has it.
+    /// The pattern as a schema contains it.
     pub pattern: String,
-    /// Short ones.
+    /// Short texts.
     pub texts: Vec<String>,
 }
 
 /// The answer of another engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// `u`, `annex-b`, `none` where neither takes the pattern, or `too-slow` where it was not done with its texts.
+    /// `u`, `annex-b`, `none` if neither grammar accepts the pattern, or `too-slow` if the engine did not finish.
     pub reading: String,
-    /// For each text.
+    /// The answer for each text.
     pub matches: Vec<bool>,
-    /// The number of texts for which it first answered otherwise, against the standard.
+    /// The number of texts for which the engine first answered differently, contrary to the standard.
     #[serde(default)]
     pub faults: usize,
 }
 
-/// The words of a contract for its engines.
+/// The words of a contract for the gate's engines.
 pub const ENGINES: [&str; 2] = ["linear", "backtracking"];
 
-/// Returns whether each text matches, by one of the gate's own engines. Returns `None` if the engine rejects the
-/// pattern; a match that is not decided within the engine's steps is `None` too.
+/// Returns whether each text matches, using one of the gate's own engines. Returns `None` if the engine rejects the
+/// pattern. A match that is not decided within the engine's steps is also `None`.
 pub fn matches(pattern: &str, engine: &str, texts: &[String]) -> Option<Vec<Option<bool>>> {
     let schema = json!({"pattern": pattern});
     let extract = json!({"markers": [], "ignore": []});
@@ -182,7 +182,7 @@ pub fn made(random: &mut Random, texts: usize) -> Made {
         };
         all.push(text);
     }
-    // Longer ones have engines that go back do so for ever.
+    // On longer texts, backtracking engines may never finish.
     all.iter_mut().for_each(|text| *text = text.chars().take(16).collect());
     Made { pattern, texts: all }
 }
@@ -201,14 +201,14 @@ fn mutated(random: &mut Random, text: &str, with: &[&str]) -> String {
 
 struct Maker<'r> {
     random: &'r mut Random,
-    /// `true` to generate patterns that `u` rejects as well.
+    /// `true` to also generate patterns that `u` rejects.
     loose: bool,
     /// The text that each group matched, with its name.
     groups: Vec<(Option<String>, String)>,
     names: usize,
 }
 
-/// A piece of a pattern, and a text that it matches, more or less.
+/// A piece of a pattern, and a text that approximately matches it.
 type Piece = (String, String);
 
 impl Maker<'_> {

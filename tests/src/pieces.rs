@@ -1,6 +1,6 @@
-//! Pieces of which random texts are composed.
+//! Pieces for composing random texts.
 
-/// Pieces of outputs: what begins, ends or looks like JSON, fences, reasoning, quotes and prose.
+/// Pieces of outputs: text that begins, ends or resembles JSON, fences, reasoning, quotes and prose.
 pub const PIECES: [&str; 56] = [
     "{",
     "}",

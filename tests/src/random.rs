@@ -1,12 +1,12 @@
-//! Numbers from a seed.
+//! Random numbers from a seed.
 
 use seamgate_checks::schemas::Choices;
 
-/// Numbers from a seed (SplitMix64): the same in each run.
+/// Random numbers from a seed (SplitMix64). Each run gives the same numbers.
 pub struct Random(pub u64);
 
 impl Random {
-    /// Returns a number below a bound.
+    /// Returns a number less than a bound.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -20,7 +20,7 @@ impl Random {
         of[self.below(of.len())].clone()
     }
 
-    /// True so often.
+    /// Returns `true` with the given frequency.
     pub fn chance(&mut self, in_a_hundred: usize) -> bool {
         self.below(100) < in_a_hundred
     }

@@ -1,4 +1,4 @@
-//! Runs: a test is a folder with a profile, the events of a run, and what each of them leads to.
+//! Run tests: a test is a folder with a profile, the events of a run, and their results.
 //!
 //! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's, with what `patch.json` changes
 //! in it (RFC 7396); `must.txt`, a line for each event, in which a person says what it leads to, in the words of [`summary`]; and
@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 
 use crate::{suite::folders, wire::ID};
 
-/// The time of a first event that has none.
+/// The time of the first event, if it has none.
 const START: u64 = 1_790_000_000_000;
 
-/// The audiences that a part of a run may be shown to.
+/// The audiences that may see a part of a run.
 pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 
 /// One run, read from its folder.
@@ -47,7 +47,7 @@ pub struct RunCase {
 /// One event as it was sent, and its result: a step, or a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
-    /// The event, without words that stand for something.
+    /// The event, with its placeholders replaced.
     pub event: String,
     /// The state before it.
     pub state: Option<String>,
@@ -97,7 +97,7 @@ fn read(group: &Path, folder: PathBuf, name: &str) -> Result<RunCase> {
     })
 }
 
-/// RFC 7396: members of a patch take the place of others, and null removes one.
+/// Applies a patch (RFC 7396): members of the patch replace those of the document, and null removes a member.
 fn merge(whole: &mut Value, patch: Value) {
     match patch {
         Value::Object(patch) => {
@@ -305,7 +305,7 @@ pub fn summary(step: &Result<String, String>) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
 }
 
-/// Returns the lines that a journal has of a run, without their chain. Prompts are there by their digests.
+/// Returns the lines of a run's journal, without their chain. Prompts are given by their digests.
 pub fn journal(played: &[Played]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for one in played {

@@ -1,4 +1,4 @@
-//! Each stage by itself, on texts made here: `cargo bench -p seamgate-core --features bench`.
+//! Benchmarks each stage separately, on generated texts: `cargo bench -p seamgate-core --features bench`.
 
 #![allow(missing_docs, reason = "a program")]
 
@@ -23,7 +23,7 @@ const SCHEMA: &str = r##"{
     }}
 }"##;
 
-/// Items of a document: about 2 and 200 KiB.
+/// The numbers of items in a document: about 2 and 200 KiB.
 const SIZES: [usize; 2] = [10, 1_000];
 
 fn source() -> String {
@@ -37,7 +37,7 @@ fn contract() -> Contract {
     Contract::compile(&source()).unwrap_or_else(|fault| panic!("{fault:?}"))
 }
 
-/// A valid document of so many items.
+/// Returns a valid document with the given number of items.
 fn document(items: usize) -> String {
     let item = |number: usize| {
         format!(
@@ -51,18 +51,18 @@ fn document(items: usize) -> String {
     format!("{{\"findings\": [\n{}\n]}}", items.join(",\n"))
 }
 
-/// The same as an answer of a model: in a block, with prose around it.
+/// Returns the same document as a model's answer: in a code block, with prose around it.
 fn answer(items: usize) -> String {
     format!("Here is what I found, with `code` and [links]:\n\n```json\n{}\n```\n\nThat is all.", document(items))
 }
 
-/// With syntax that can be put right: a comma too many, a comment, the last brackets missing.
+/// Returns a document with repairable syntax errors: an extra comma, a comment, missing closing brackets.
 fn broken(items: usize) -> String {
     let text = document(items).replacen("},\n", "},,\n", 1).replacen("[\n", "[ // all of them\n", 1);
     text.trim_end_matches(['\n', ']', '}']).to_owned() + "}"
 }
 
-/// With every tenth item cut off.
+/// Returns a document in which every tenth item is cut off.
 fn damaged(items: usize) -> String {
     let document = document(items);
     let lines = document.lines().enumerate();

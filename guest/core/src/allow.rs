@@ -1,4 +1,4 @@
-//! Allow lists: values at a path must be in a list.
+//! Allow lists: the values at a path must be on a list.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::{
     violation::{Details, MAX_VIOLATIONS, Violations},
 };
 
-/// Rejects lists if one is named twice, or one that a contract asks for is missing.
+/// Rejects lists if two have the same name, or if a list that a contract requires is missing.
 ///
-/// Every function that takes lists calls this first: if a list is missing, its check fails closed.
+/// Every function that takes lists calls this first, so that a check whose list is missing fails closed.
 pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fault> {
     let mut sent: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
     sort(&mut sent);
@@ -68,7 +68,7 @@ pub(crate) struct Allow<'c> {
     document: Vec<Check<'c>>,
     /// The checks of each item.
     item: Vec<Check<'c>>,
-    /// Notes on inert checks and the reasons.
+    /// Notes on checks that never apply, with the reasons.
     pub(crate) notes: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl<'c> Allow<'c> {
                         sort(&mut known);
                         known
                     }
-                    // The list is optional. Otherwise, there would be a fault.
+                    // Only an optional list can be missing here: `check_lists` reports the others as faults.
                     None => {
                         let (path, name) = (text::visible(&rule.path.text), quote(name, 64));
                         allow.notes.push(format!("allow: {path} was not checked: the request has no list {name}"));
@@ -168,5 +168,5 @@ fn some(texts: &[impl AsRef<str>]) -> String {
 /// The most values of a list that are shown.
 const MAX_SHOWN: usize = 16;
 
-/// The length to which a displayed path is truncated, in bytes, which leaves room for the words around it.
+/// The length to which a displayed path is truncated, in bytes. It leaves room for the rest of the message.
 const MAX_PATH: usize = 160;

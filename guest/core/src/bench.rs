@@ -1,4 +1,5 @@
-//! Single stages for `benches/stages.rs`. Each returns a number that depends on all of its work.
+//! Single stages for `benches/stages.rs`. Each returns a number that depends on all of its work, so that the compiler
+//! removes none of it.
 
 use crate::{
     Contract,
@@ -54,7 +55,7 @@ pub fn repair(output: &str) -> Option<usize> {
     repair::repair(output, whole(output), false, false).map(|edits| edits.len())
 }
 
-/// Returns the verdict of one pass over a document, if there is one.
+/// Returns the verdict of the one-pass check on a document, or `None` if the pass cannot decide.
 pub fn fused(text: &str, contract: &Contract) -> Option<bool> {
     match contract.checker().fused(text, whole(text.trim_ascii_end()), contract.caps()) {
         Fused::Valid => Some(true),

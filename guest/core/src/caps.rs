@@ -1,9 +1,9 @@
 //! The size limits for input: an output, a document, a contract.
 
-/// The longest text, in bytes. A longer one has offsets that do not fit a span.
+/// The maximum length of a text, in bytes. A span cannot represent the offsets of a longer text.
 pub(crate) const MAX_TEXT: usize = u32::MAX as usize - 1;
 
-/// The limits of a document. Above them, it is not judged by its schema.
+/// The limits of a document. A document that exceeds one is not checked against its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
     pub bytes: usize,
@@ -32,7 +32,8 @@ impl Caps {
     }
 }
 
-/// The limits of a contract itself. Compiling recurses with its depth, which fits the stack with a large margin.
+/// The limits of a contract itself. Compilation recurses once per level of nesting, and this depth fits the stack with
+/// a large margin.
 pub const CONTRACT_CAPS: Caps = Caps {
     bytes: 8 * 1024 * 1024,
     depth: 96,

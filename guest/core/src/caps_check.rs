@@ -1,4 +1,4 @@
-//! Rejects documents that are above a cap, ambiguous, or not representable, whatever their schema is.
+//! Rejects documents that exceed a cap, are ambiguous, or cannot be represented. The schema does not matter.
 
 use std::ops::Deref;
 
@@ -20,7 +20,7 @@ pub(crate) struct CapsCheck<'t> {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A document that passed the check: only such a document can be checked by a schema.
+/// A document that passed the check. Schemas accept only this type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WithinCaps<'d>(&'d Document<'d>);
 
@@ -30,7 +30,7 @@ impl<'d> WithinCaps<'d> {
     }
 }
 
-/// JSON text of the caller that was parsed strictly: it has no duplicate members, and is within the caps.
+/// JSON text from the caller, parsed strictly: it has no duplicate members and is within the caps.
 pub struct Json<'t>(Document<'t>);
 
 impl<'t> Json<'t> {
@@ -38,7 +38,7 @@ impl<'t> Json<'t> {
     ///
     /// # Errors
     ///
-    /// The violations of the text, at most 100.
+    /// Returns at most 100 violations of the text.
     pub fn read(text: &'t str, caps: &Caps) -> Result<Self, Vec<Violation>> {
         let span = Span::new(0, text.len().min(MAX_TEXT));
         check_size(span, caps).map_err(|violations| violations.listed)?;
@@ -59,7 +59,7 @@ impl<'t> Deref for Json<'t> {
     }
 }
 
-/// Rejects a candidate for its size, before it is parsed.
+/// Rejects a candidate that is too large, before parsing.
 pub(crate) fn check_size(span: Span, caps: &Caps) -> Result<(), Violations> {
     let bytes = (span.end - span.start) as usize;
     if bytes <= caps.bytes {
@@ -80,7 +80,7 @@ pub(crate) fn check_size(span: Span, caps: &Caps) -> Result<(), Violations> {
 /// Sorts the parser's findings.
 pub(crate) fn check_caps(parsed: Parsed) -> CapsCheck {
     let Parsed { document, findings, .. } = parsed;
-    // In text order. An object comes before the names in it.
+    // In text order. An object comes before its member names.
     CapsCheck { document, findings: by_place(findings, |finding| (finding.node, 0)) }
 }
 
@@ -110,7 +110,7 @@ impl<'t> CapsCheck<'t> {
         }
     }
 
-    /// Removes some items or members, each given by its first node and the node after its last, in order.
+    /// Removes items or members. Each is given by its first node and the node after its last, in document order.
     pub(crate) fn without(self, removed: &[(NodeId, NodeId)]) -> Self {
         if removed.is_empty() {
             return self;
@@ -134,7 +134,7 @@ impl<'t> CapsCheck<'t> {
     }
 }
 
-/// The numbers that are allowed.
+/// The range of valid numbers, for messages.
 const NUMBER_RANGE: &str = "a number that 64 bits hold: an integer from -9223372036854775808 to 18446744073709551615, or a \
                             fraction that a double neither makes infinite nor zero";
 
@@ -204,8 +204,8 @@ fn with_article(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the violation for a text that stops being JSON. It quotes the surrounding text, because readers do not count
-/// bytes.
+/// Returns the violation for a text that stops being valid JSON. The message quotes the surrounding text, because
+/// readers do not count bytes.
 pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     let at = broken.at.min(output.len());
     let (place, next) = text::around(output, at);

@@ -1,4 +1,4 @@
-//! Lists all changes that were made to an output before it was validated.
+//! Lists all changes that the gate made to an output before validation.
 
 use crate::{
     order::by_place,
@@ -10,8 +10,9 @@ use crate::{
 /// The length to which `before` is truncated, in bytes.
 const MAX_BEFORE: usize = 256;
 
-/// Returns the changes of the output: the edits that made a document's text, and the removed members, each given by its
-/// first node and the node after its last, in document order. Applied to the output, they produce the final document.
+/// Returns the changes of the output in document order: the edits that produced the document's text, and the removed
+/// members. Each member is given by its first node and the node after its last. The changes turn the output into the
+/// final document.
 pub(crate) fn changes(
     output: &str,
     document: &Document,
@@ -19,7 +20,7 @@ pub(crate) fn changes(
     stripped: &[(NodeId, NodeId)],
 ) -> Vec<Change> {
     let cuts = document.cuts(stripped);
-    // Each with its span in the text, and the position of the value that it concerns.
+    // Each edit with its span in the text and the position of the affected value.
     let mut all: Vec<(Span, u32, Edit)> = Vec::with_capacity(edits.len() + cuts.len());
     for (number, edit) in edits.into_iter().enumerate() {
         let is = document.edited(number);
@@ -45,7 +46,7 @@ pub(crate) fn changes(
     all.into_iter().zip(paths).map(change).collect()
 }
 
-/// Returns the rest of an edit beside a removed piece. `None` for an edit inside it.
+/// Returns the part of an edit that lies outside a removed piece. `None` if the whole edit lies inside.
 fn outside(cut: Span, is: Span, edit: Edit) -> Option<(Span, Edit)> {
     let empty_beside = is.start == is.end && is.start == cut.start;
     if is.start < cut.start || is.start >= cut.end || empty_beside {

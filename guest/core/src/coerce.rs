@@ -1,4 +1,4 @@
-//! Computes edits that rewrite the values of an invalid document as its schema expects, if the meaning stays the same.
+//! Computes edits that rewrite the values of an invalid document to match its schema, if the meaning stays the same.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::{
     types::ChangeKind,
 };
 
-/// The most rounds. Each round coerces values inside JSON that was in a string, or reverts edits whose results are
-/// still invalid.
+/// The maximum number of rounds. Each round coerces values inside JSON that was in a string, or reverts edits whose
+/// results are still invalid.
 const ROUNDS: usize = 16;
 
 /// Returns edits that convert values of a document into those that the schema accepts. `None` if no edit helps.
@@ -43,7 +43,7 @@ pub(crate) fn coerce(contract: &Contract, (text, span): (&str, Span)) -> Option<
         if !vain.contains(&true) {
             return Some(edits);
         }
-        // The span that removes a member depends on the members left beside it.
+        // The span that removes a member depends on the remaining members beside it.
         let vain = edits.iter().zip(vain).filter(|(_, vain)| *vain);
         left.extend(vain.map(|(edit, _)| (edit.span.start, edit.span.end)));
         edits.clear();
@@ -59,7 +59,7 @@ fn readings(document: &Document, misfits: &Misfits, is_left: impl Fn(Span) -> bo
             Reading::Text(text) => {
                 edits.push(Edit { kind: ChangeKind::Coerced, span: document.span(*at), after: text.clone() });
             }
-            // A value's name is directly before it.
+            // The name of a value is the node directly before it.
             Reading::Absent => absent.push(at - 1),
         }
     }
@@ -68,8 +68,8 @@ fn readings(document: &Document, misfits: &Misfits, is_left: impl Fn(Span) -> bo
     by_place(edits, |edit| (edit.span.start, edit.span.end))
 }
 
-/// Returns for each edit whether its result is still invalid: the value, a value inside it, or the object that lost a
-/// member.
+/// Returns, for each edit, whether its result is still invalid. The result is the value, a value inside it, or the
+/// object that lost a member.
 fn in_vain(
     contract: &Contract,
     document: &Document,

@@ -1,4 +1,4 @@
-//! The reason why no verdict could be returned: an error of the caller, never of the producer.
+//! The reason why there is no verdict: an error of the caller, never of the producer.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub enum FaultCode {
     Sealed,
 }
 
-/// The validator could not give a verdict. See `fault` in `wit/types.wit`.
+/// The reason why the validator gave no verdict. See `fault` in `wit/types.wit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub code: FaultCode,
@@ -29,7 +29,7 @@ impl Fault {
         Fault { code, message: message.into(), violations: Vec::new(), agents: Vec::new() }
     }
 
-    /// Creates a fault for a document of the caller with these violations. The message contains the first one.
+    /// Creates a fault for a caller's document with these violations. The message contains the first violation.
     pub fn wrong(code: FaultCode, document: &str, violations: Vec<Violation>) -> Self {
         let message = match violations.first() {
             Some(first) => format!("{document}: {} {}", first.path, first.message),

@@ -1,7 +1,7 @@
-//! Builds the feedback for the producer: what was wrong and where, quoting its own text as data.
+//! Builds the feedback for the producer. It says what was wrong and where, and quotes the producer's own text as data.
 //!
-//! Each line is one message with the places it applies to. First, each problem gets a line, the most useful ones first.
-//! The remaining room is used for the received text.
+//! Each line is one message with the places it applies to. First, each problem gets a line, the most useful problems
+//! first. The remaining room is used for the received text.
 
 use std::borrow::Cow;
 
@@ -14,16 +14,16 @@ use crate::{
     violation::NO_MEMBER,
 };
 
-/// The longest `feedback`, in bytes.
+/// The maximum length of `feedback`, in bytes.
 const MAX_FEEDBACK: usize = 2048;
 
-/// The end of the feedback if everything is requested again.
+/// The end of the feedback if the whole output is requested again.
 const WHOLE: &str = "Send the whole corrected output again.";
 
 /// The end of the feedback if nothing is requested again.
 const NOTHING: &str = "Nothing needs to be sent again.";
 
-/// The longest line about omitted problems, in bytes.
+/// The maximum length of the line about omitted problems, in bytes.
 const MAX_MORE: usize = 32;
 
 /// The lengths to which a place, a message, and the received text are truncated, in bytes.
@@ -31,7 +31,7 @@ const MAX_PLACE: usize = 160;
 const MAX_MESSAGE: usize = 300;
 const MAX_RECEIVED: usize = 80;
 
-/// The most places that a line names, unless all of them are needed.
+/// The maximum number of places on a line, unless the line needs all of them.
 const MAX_PLACES: usize = 8;
 
 /// The length to which the path of the items is truncated, in bytes.
@@ -40,7 +40,7 @@ const MAX_ARRAY: usize = 256;
 /// The length to which the name of their key member is truncated, in bytes.
 const MAX_KEY: usize = 64;
 
-/// Returns the feedback on an output that is not used at all.
+/// Returns the feedback on an output that is completely rejected.
 pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quarantined]) -> (Wanted, String) {
     let head = match rejection.error {
         ErrorKind::ExtractionFailed => "No usable JSON was found in the output.",
@@ -56,7 +56,8 @@ pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quara
     (Wanted::Whole, feedback.end(output, WHOLE))
 }
 
-/// Returns the feedback on a partly used output. `wanted`: the items, if only the listed ones are requested again.
+/// Returns the feedback on a partly used output. `wanted` is the items rule if only the listed items are requested
+/// again.
 pub(crate) fn partial(
     output: &str,
     broken: Option<&Violation>,
@@ -67,7 +68,7 @@ pub(crate) fn partial(
         Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
         None => "Not all items of the output could be used.",
     };
-    // If the broken value is an item, the item has this violation.
+    // If the broken value is an item, that item already has this violation.
     let is_of_item = |broken: &&Violation| !quarantined.iter().any(|item| has(item, broken));
     let mut wrong = of_document(broken.filter(is_of_item));
     wrong.extend(of_items(quarantined));
@@ -90,13 +91,13 @@ pub(crate) fn repaired<'c>(mut repairs: impl Iterator<Item = &'c Change>) -> (Wa
     (Wanted::Nothing, format!("{what}\n{NOTHING}"))
 }
 
-/// Returns the feedback on a merge of several outputs that requests no items, if one of the outputs had to be repaired.
+/// Returns the feedback on a merge that requests no items and in which one of the outputs was repaired.
 pub(crate) fn mended() -> (Wanted, String) {
     let feedback = format!("All items could be used, but not everything around them was well-formed JSON.\n{WHOLE}");
     (Wanted::Whole, feedback)
 }
 
-/// Returns the end of the feedback if this many items are requested again.
+/// Returns the end of the feedback if `count` items are requested again.
 fn wanting(items: &Items, count: usize) -> String {
     let array = text::cut(&text::visible(items.path.text.trim_end_matches("[*]")), MAX_ARRAY);
     let (which, them) = match count {
@@ -114,7 +115,7 @@ fn wanting(items: &Items, count: usize) -> String {
     )
 }
 
-/// Returns whether an item is in quarantine because of the same position.
+/// Returns whether an item is in quarantine for the same position.
 fn has(item: &Quarantined, broken: &Violation) -> bool {
     item.violations.first().is_some_and(|violation| violation.span == broken.span)
 }
@@ -124,17 +125,17 @@ struct Wrong<'r> {
     path: &'r str,
     message: Cow<'r, str>,
     violation: Option<&'r Violation>,
-    /// The number of more useful problems of the same item.
+    /// The number of more useful problems with the same item.
     turn: usize,
     rank: Rank,
 }
 
-/// The order of problems: by what they prevent from being used, then those of the document before those of items, then
-/// by depth; missing members before invalid values.
+/// The order of problems: first by what they prevent from being used, then problems of the document before those of
+/// items, then by depth, then missing members before invalid values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     class: Class,
-    /// Zero for the document; from one on, the items in quarantine.
+    /// Zero for the document. Items in quarantine are counted from one.
     owner: usize,
     depth: usize,
     is_there: bool,
@@ -170,7 +171,7 @@ impl<'r> Wrong<'r> {
         Wrong { path: &violation.path, message, violation: Some(violation), turn: 0, rank }
     }
 
-    /// Describes an item without listed violations, because the report has no room for them.
+    /// Describes an item without listed violations, for which the report has no room.
     fn of_item(item: &'r Quarantined, owner: usize) -> Self {
         let (class, message) = match item.reason {
             Reason::Malformed => (Class::Malformed, "must be JSON"),
@@ -189,7 +190,7 @@ fn of_document<'r>(violations: impl IntoIterator<Item = &'r Violation>) -> Vec<W
     violations.into_iter().enumerate().map(|(number, violation)| Wrong::new(violation, 0, number)).collect()
 }
 
-/// Returns the problems of items. The most useful one of each item comes before the second of any other.
+/// Returns the problems of items. The most useful problem of each item comes before the second problem of any item.
 fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
     let mut all = Vec::new();
     for (index, item) in quarantined.iter().enumerate() {
@@ -210,7 +211,7 @@ fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
 struct Line<'r> {
     message: Cow<'r, str>,
     places: Vec<FeedbackPlace<'r>>,
-    /// The number of places that do not fit.
+    /// The number of further places, which do not fit.
     more: usize,
 }
 
@@ -230,14 +231,14 @@ struct Feedback<'r> {
 }
 
 impl<'r> Feedback<'r> {
-    /// `tail`: the room reserved for the end.
+    /// Creates feedback. `tail` is the room reserved for the end.
     fn new(head: &'static str, tail: usize) -> Self {
         let room = MAX_FEEDBACK.saturating_sub(head.len() + 1 + MAX_MORE + tail);
         Feedback { head, lines: Vec::new(), room, left_out: 0 }
     }
 
-    /// Adds as many problems as fit. Returns the number of items mentioned. `asked`: exactly those will be requested
-    /// again, so none of them may be skipped.
+    /// Adds as many problems as fit. Returns the number of items mentioned. If `asked` is set, exactly these items will
+    /// be requested again, so no item may be skipped.
     fn tell(&mut self, mut wrong: Vec<Wrong<'r>>, asked: bool) -> usize {
         let class = |rank: Rank| if asked && rank.owner > 0 { Class::Schema } else { rank.class };
         sort_by_key(&mut wrong, |wrong| (wrong.turn, class(wrong.rank), wrong.rank.owner, wrong.rank));
@@ -258,10 +259,10 @@ impl<'r> Feedback<'r> {
         told
     }
 
-    /// Adds a line, or a place to a line with the same message. Returns `false` if it does not fit. `asked`: each place
-    /// is needed.
+    /// Adds a line, or adds a place to a line with the same message. Returns `false` if it does not fit. If `asked` is
+    /// set, every place is needed.
     fn add(&mut self, wrong: &Wrong<'r>, asked: bool) -> bool {
-        /// No place is shorter than the root.
+        /// The root is the shortest place.
         const LEAST: usize = ", $".len();
         if self.room < LEAST {
             return false;
@@ -332,8 +333,8 @@ impl<'r> Feedback<'r> {
 }
 
 impl Line<'_> {
-    /// Appends the received values at the places, quoted in order, or one if all are equal. Appends nothing if it does
-    /// not fit or a message contains it. Returns the number of bytes appended.
+    /// Appends the received values at the places, quoted in order, or a single value if all are equal. Appends nothing
+    /// if the values do not fit or a message already contains them. Returns the number of bytes appended.
     fn push_received(&self, out: &mut String, output: &str, room: usize) -> usize {
         let start = out.len();
         // The first and the last one.

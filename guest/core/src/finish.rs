@@ -1,13 +1,14 @@
-//! Why a producer stopped: our words, and those of the common APIs.
+//! The reasons why a producer stops: the gate's words, and those of the common APIs.
 //!
-//! The file belongs to the core. `cargo xtask generate` copies it to `host/src/types/finish.rs`, for the library.
+//! The core owns this file. `cargo xtask generate` copies it to `host/src/types/finish.rs` for the library.
 
 use std::{fmt, str::FromStr};
 
 use crate::Finish;
 
-/// Our word for each reason, and then what the common APIs say for it, in lower case and with `_` between words. It is in
-/// `schemas/request.schema.json` too, as the APIs write it; `tests/tests/core/finish.rs` holds the two equal.
+/// The gate's word for each reason, followed by the words of the common APIs, in lower case with `_` between words.
+/// `schemas/request.schema.json` lists the same words as the APIs write them, and `tests/tests/core/finish.rs` compares
+/// the two lists.
 const WORDS: [(Finish, &[&str]); 6] = [
     (
         Finish::Stop,
@@ -29,7 +30,7 @@ const WORDS: [(Finish, &[&str]); 6] = [
         Finish::Length,
         &[
             "length",
-            // A status, of which the reason may be a filter too: by both the text is cut off.
+            // A status. Its cause may also be a filter, but in either case the text is cut off.
             "incomplete",
             "max_output_tokens",
             "max_tokens",
@@ -68,7 +69,7 @@ const WORDS: [(Finish, &[&str]); 6] = [
             "tool_calls",
             "function_call",
             "tool_use",
-            // The provider's own tools are at work: it goes on when it is asked to.
+            // The provider runs its own tools, and continues when it is asked to.
             "pause_turn",
             "malformed_function_call",
             "unexpected_tool_call",
@@ -103,19 +104,19 @@ const WORDS: [(Finish, &[&str]); 6] = [
 ];
 
 impl Finish {
-    /// All words that are read, with what each means. Ours come first for each reason.
+    /// Returns all recognized words and their meanings. For each reason, the gate's word comes first.
     pub fn words() -> impl Iterator<Item = (&'static str, Finish)> {
         WORDS.into_iter().flat_map(|(finish, words)| words.iter().map(move |word| (*word, finish)))
     }
 
-    /// Our word for it, which is the one on the wire.
+    /// Returns the gate's word, which is used on the wire.
     pub fn as_str(self) -> &'static str {
         let ours = Finish::words().find(|(_, finish)| *finish == self);
         ours.map_or("unknown", |(word, _)| word)
     }
 }
 
-/// Reads our words and those of the common APIs, without regard to case, and with `-` and a space for `_`.
+/// Parses the gate's words and those of the common APIs. Ignores case, and accepts `-` and spaces instead of `_`.
 impl FromStr for Finish {
     type Err = UnknownFinish;
 
@@ -131,8 +132,8 @@ impl FromStr for Finish {
     }
 }
 
-/// A word for why a producer stopped that is none of those known. It is not taken for `unknown` silently: by a slip of the
-/// pen, a text that was cut off would be asked for again and again.
+/// An unknown word for the reason why a producer stopped. It is an error rather than `unknown`, because a typing error
+/// would otherwise cause a truncated text to be requested again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownFinish;
 

@@ -1,12 +1,13 @@
-//! Characters that hide in a text, or make it read otherwise than it is.
+//! Characters that are invisible, or that change how a text is displayed.
 //!
-//! The file belongs to the core. `cargo xtask generate` copies it to `host/text/src/hidden.rs`, for text on a terminal.
+//! The core owns this file. `cargo xtask generate` copies it to `host/text/src/hidden.rs`, for text on a terminal.
 
-/// Control characters, those that turn the direction of writing, ends of lines that only some readers know, and all that
-/// Unicode lets a display leave out (`Default_Ignorable_Code_Point`).
+/// Returns whether a character is hidden: a control character, a character that changes the writing direction, a line
+/// end that only some readers recognize, or a character that Unicode allows a display to omit
+/// (`Default_Ignorable_Code_Point`).
 #[inline]
 pub fn is_hidden(character: char) -> bool {
-    // Most are plain, and told so at a glance.
+    // Most characters are printable ASCII, which is quick to check.
     !matches!(character, ' '..='~')
         && (character.is_control()
             || matches!(character,

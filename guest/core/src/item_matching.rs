@@ -1,4 +1,4 @@
-//! Matches the items of an answer to the items that existed before it: by key, or by the members that they share.
+//! Matches the items of an answer with earlier items: by key, or by shared members.
 
 use std::{
     cmp::Ordering,
@@ -19,28 +19,28 @@ use crate::{
     types::{Quarantined, Reason},
 };
 
-/// The most members of an item that are compared.
+/// The maximum number of members of an item that are compared.
 const MAX_MEMBERS: usize = 64;
 
-/// The most items that are matched by position because nothing is known about them.
+/// The maximum number of items that are matched by position because nothing is known about them.
 const MAX_BY_PLACE: usize = 4;
 
-/// The longest prefix of a truncated string that identifies nothing; a longer one does.
+/// The minimum length at which a prefix of a truncated string identifies something, in bytes.
 const MIN_BEGINNING: usize = 8;
 
-/// The most items that may share a member for it to tell items apart.
+/// The maximum number of items that may share a member that still distinguishes items.
 const MAX_ALIKE: usize = 16;
 
-/// The identity of an item. Equal values have one spelling, whatever JSON notation they used.
+/// The identity of an item. Equal values have the same spelling, regardless of the JSON notation that the item used.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprint {
-    /// Each with its name. An item that is not an object is one member without a name.
+    /// The members, each with its name. An item that is not an object is a single member without a name.
     members: Vec<String>,
-    /// The member that the text is truncated in, up to that point.
+    /// The member in which the text is truncated, up to that point.
     cut: Option<String>,
     /// The value of the key member.
     key: Option<String>,
-    /// The whole item, if it is available.
+    /// The whole item, if its text is complete.
     whole: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Fingerprint {
         }
     }
 
-    /// Returns the fingerprint of a quarantined item: the members that can be read from its text, without the invalid
+    /// Returns the fingerprint of a quarantined item: the members that can be read from its text, except the invalid
     /// ones.
     pub(crate) fn of_quarantined(item: &Quarantined, items: &Items, caps: &Caps) -> Self {
         if item.reason == Reason::OverLimit {
@@ -94,7 +94,7 @@ impl Fingerprint {
         }
     }
 
-    /// Returns whether more than half of the item's members are also in another.
+    /// Returns whether another item contains more than half of this item's members.
     fn is_form_of(&self, other: &Fingerprint) -> bool {
         2 * self.alike(other) > self.count()
     }
@@ -166,13 +166,13 @@ fn number(number: Number) -> String {
 /// A member's name, with its value as JSON text.
 type Member = (String, String);
 
-/// Reads the members of an item whose text may be broken or truncated, and the beginning of the string that it is
-/// truncated in.
+/// Reads the members of an item whose text may be broken or truncated. Also returns the beginning of the string in
+/// which the text is truncated.
 fn readable(snippet: &str, caps: &Caps) -> (Vec<Member>, Option<Member>) {
     let text = without_left_out(snippet);
     let mut lexer = Lexer::new(text, (0, text.len()), true);
     let (mut members, mut cut) = (Vec::new(), None);
-    // The members of an item that lost its first bracket are at the top level.
+    // If an item lost its opening bracket, its members are at the top level.
     let top = usize::from(lexer.peek_past_blanks().token == Token::Open(Bracket::Object));
     let mut depth = 0_usize;
     loop {
@@ -270,7 +270,7 @@ fn string(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
     }
 }
 
-/// An item that existed before the answer.
+/// An item that was present before the answer.
 pub(crate) struct Before {
     pub(crate) number: u32,
     pub(crate) fingerprint: Fingerprint,
@@ -279,7 +279,7 @@ pub(crate) struct Before {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Valid and present.
+    /// Valid and kept.
     Kept,
     /// Invalid, and requested.
     Wanted,
@@ -295,7 +295,7 @@ pub(crate) struct Came {
     pub(crate) reason: Option<Reason>,
 }
 
-/// The match found for an item of an answer. The numbers are indices into the list of previous items.
+/// The match found for an item of an answer. Numbers are indices of previous items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// A previous item, unchanged.
@@ -311,14 +311,14 @@ pub(crate) enum Fate {
 /// The evidence that matches an item to a requested one, in ascending strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
-    /// Most members match, but not all of the valid ones.
+    /// Most members match, but some that were valid do not.
     Most,
-    /// All members match that were valid and could be read.
+    /// All members match that were valid and readable.
     All,
     Key,
 }
 
-/// A candidate match to a requested item, and the number of members that they share.
+/// A candidate match with a requested item, and the number of members that both share.
 #[derive(Debug, Clone, Copy)]
 struct Claim {
     wanted: usize,
@@ -333,11 +333,11 @@ pub(crate) struct ItemMatching<'b> {
     cuts: BTreeMap<&'b str, Vec<usize>>,
     keys: BTreeMap<&'b str, Vec<usize>>,
     wholes: BTreeMap<&'b str, usize>,
-    /// For each item, the number of members that tell it from others.
+    /// For each item, the number of members that distinguish it from other items.
     telling: Vec<u32>,
 }
 
-/// For each of several items, the members that an item shares with it, as a bit set.
+/// The members that an item shares with each of several items, as bit sets.
 type Alike = BTreeMap<usize, u64>;
 
 impl<'b> ItemMatching<'b> {
@@ -371,8 +371,8 @@ impl<'b> ItemMatching<'b> {
         fingerprint.key.as_ref().and_then(|key| self.keys.get(key.as_str())).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the members that an item shares with each previous item, and the number of its members that could tell
-    /// it from others.
+    /// Returns the members that an item shares with each previous item, and the number of its members that could
+    /// distinguish it from other items.
     fn alike(&self, fingerprint: &Fingerprint) -> (Alike, u32) {
         let (mut alike, mut telling) = (Alike::new(), 0);
         for (bit, member) in fingerprint.members.iter().enumerate() {
@@ -387,8 +387,8 @@ impl<'b> ItemMatching<'b> {
         (alike, telling)
     }
 
-    /// Returns the one of some items that shares the most members with this one, and those members. `None` if several
-    /// tie.
+    /// Among some items, returns the one that shares the most members with this item, and those members. `None` if
+    /// several share equally many.
     fn most_alike(alike: &Alike, among: impl Fn(usize) -> bool) -> Option<(usize, u64)> {
         let mut best: Option<(usize, u64)> = None;
         let mut tied = false;
@@ -402,8 +402,8 @@ impl<'b> ItemMatching<'b> {
         best.filter(|_| !tied)
     }
 
-    /// Returns whether an item differs from a requested one only in that one's invalid members, as far as they can be
-    /// read.
+    /// Returns whether an item differs from a requested item only in the invalid members of the latter, as far as they
+    /// are readable.
     fn fits(&self, fingerprint: &Fingerprint, wanted: usize) -> bool {
         let wanted = &self.before[wanted].fingerprint;
         wanted.alike(fingerprint) == wanted.count()
@@ -418,7 +418,7 @@ impl<'b> ItemMatching<'b> {
         (0..self.before.len()).filter(|at| self.is(*at, State::Wanted))
     }
 
-    /// Returns the requested item that this item claims to be.
+    /// Returns the requested item that this item probably replaces.
     fn claim(&self, fingerprint: &Fingerprint) -> Option<Claim> {
         let (alike, _) = self.alike(fingerprint);
         let of_key = self.of_key(fingerprint);
@@ -474,7 +474,7 @@ impl<'b> ItemMatching<'b> {
         fates
     }
 
-    /// Assigns each claimed item to the claimant that shares the most with it.
+    /// Assigns each claimed item to the item of the answer that shares the most with it.
     fn claim_all(&self, came: &[Came], fates: &mut [Fate], takes_part: impl Fn(Option<Reason>) -> bool) {
         let taken = taken(fates);
         let mut claims: BTreeMap<usize, (Claim, Option<usize>)> = BTreeMap::new();
@@ -492,8 +492,8 @@ impl<'b> ItemMatching<'b> {
                 _ => {}
             }
         }
-        // An item with changed members could be anything, unless exactly as many items came as were requested and each
-        // claims a different one.
+        // An item with changed members could be anything. The exception is an answer with exactly as many items as were
+        // requested, each of which claims a different one.
         let is_complete = self.wanted().all(|at| taken.contains(&at) || claims.contains_key(&at));
         let is_complete = is_complete && came.len() == taken.len() + claims.len();
         for (wanted, (claim, at)) in claims {
@@ -503,8 +503,8 @@ impl<'b> ItemMatching<'b> {
         }
     }
 
-    /// Matches requested items by position if too little of them can be read to share any member, and the position is
-    /// unambiguous.
+    /// Matches requested items by position if too little of them is readable to share any member, and only one position
+    /// is possible.
     fn by_place(&self, came: &[Came], fates: &[Fate]) -> Vec<(usize, usize)> {
         let taken = taken(fates);
         let wanted: Vec<usize> = self.wanted().collect();
@@ -517,7 +517,7 @@ impl<'b> ItemMatching<'b> {
             let same = |at: usize| numbers.get(&self.before[at].number).map(|came| (at, *came));
             open.filter_map(same).collect()
         } else if came.len() == wanted.len() && wanted.len() == taken.len() + 1 {
-            // Exactly the requested items came, and all but one are matched.
+            // The answer has exactly the requested items, and all but one are matched.
             open.zip((0..came.len()).filter(free)).collect()
         } else {
             Vec::new()
@@ -534,7 +534,7 @@ impl<'b> ItemMatching<'b> {
         pairs.into_iter().filter(can_be).collect()
     }
 
-    /// Returns whether an answer repeats all valid items unchanged, and each item at its previous position.
+    /// Returns whether an answer repeats all valid items unchanged and at their previous positions.
     fn in_step(&self, came: &[Came], fates: &[Fate]) -> bool {
         let same = |(item, fate): (&Came, &Fate)| match fate {
             Fate::Again(at) | Fate::Wanted(at) => item.number == self.before[*at].number,
@@ -543,8 +543,8 @@ impl<'b> ItemMatching<'b> {
         self.has_all(fates) && came.iter().zip(fates).all(same)
     }
 
-    /// Returns whether an item at the position of a requested one can be that one, and is closer to no other. `again`:
-    /// the items that came back unchanged.
+    /// Returns whether an item at the position of a requested item can be that item, and resembles no other item more.
+    /// `again` holds the items that came back unchanged.
     fn can_be(&self, fingerprint: &Fingerprint, wanted: usize, again: &BTreeSet<usize>) -> bool {
         let (alike, _) = self.alike(fingerprint);
         let count = self.before[wanted].fingerprint.count();
@@ -557,8 +557,8 @@ impl<'b> ItemMatching<'b> {
             }
     }
 
-    /// Returns whether an item may be a variant of a previous one: half of its members match, or more than half if that
-    /// one also came back unchanged or has another key.
+    /// Returns whether an item may be a variant of a previous item. Half of its members must match, or more than half
+    /// if the previous item also came back unchanged or has another key.
     pub(crate) fn resembles(&self, fingerprint: &Fingerprint, again: &BTreeSet<usize>) -> bool {
         let (alike, telling) = self.alike(fingerprint);
         let is_alike = |(at, bits): (&usize, &u64)| {
@@ -588,7 +588,7 @@ impl<'b> ItemMatching<'b> {
         missing.values().all(|count| *count == 0)
     }
 
-    /// Returns whether each of the kept items came back, unchanged or as a variant.
+    /// Returns whether every kept item came back, unchanged or as a variant.
     pub(crate) fn has_forms_of_all(&self, came: &[Came], fates: &[Fate]) -> bool {
         let mut found: BTreeSet<usize> = BTreeSet::new();
         for (item, fate) in came.iter().zip(fates).filter(|(item, _)| item.reason.is_none()) {
@@ -634,7 +634,7 @@ mod tests {
         for (snippet, expected) in [
             (r#"{"id":1,"size":"large"}"#, r#""id":1 "size":"large""#),
             (r#"{"id":1.0e1,"t":{"b":[1],"a":null}}"#, r#""id":10 "t":{"a":null,"b":[1,],}"#),
-            // Broken values, and values without a visible end, are left out.
+            // Broken values, and values without a visible end, are omitted.
             (r#"{"id":1,"size":}"#, r#""id":1"#),
             (r#"{"id":1,"size":12"#, r#""id":1"#),
             (r#"{"id":,"size":1}"#, r#""size":1"#),

@@ -1,4 +1,4 @@
-//! Checks the items of a document one by one, in a fixed order of checks, and keeps or quarantines each.
+//! Checks the items of a document one by one, with all checks in a fixed order. Keeps or quarantines each item.
 
 use crate::{
     allow::Allow,
@@ -14,16 +14,16 @@ use crate::{
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violations},
 };
 
-/// The most quarantined items that a report lists. It states how many more there were.
+/// The maximum number of quarantined items that a report lists. The report states the number of further ones.
 pub const MAX_QUARANTINED: usize = 1_000;
 
 /// The length to which `snippet` is truncated, in bytes.
 const MAX_SNIPPET: usize = 256;
 
 impl Items {
-    /// Returns whether invalid items are requested again, given the number of kept ones: there must be room for one,
-    /// and all quarantined items must be listed. The positions of unlisted ones are unknown, so everything is requested
-    /// again.
+    /// Returns whether invalid items are requested again, given the number of kept ones. There must be room for one,
+    /// and the report must list all quarantined items. If some are not listed, their positions are unknown, so
+    /// everything is requested again.
     pub(crate) fn wants(&self, kept: usize, listed: usize) -> bool {
         self.max.is_none_or(|max| kept < max) && listed < MAX_QUARANTINED
     }
@@ -32,13 +32,13 @@ impl Items {
 /// The items of a document, sorted into kept and quarantined ones.
 #[derive(Default)]
 pub(crate) struct Sorted<'c> {
-    /// The items rule of the contract, if it has one.
+    /// The items rule of the contract. `None` if it has none.
     items: Option<&'c Items>,
     pub(crate) quarantined: Vec<Quarantined>,
-    /// The nodes of the quarantined items in the document, listed or not, each with its first node and the node after
-    /// its last.
+    /// The nodes of the quarantined items in the document, listed or not. Each is given by its first node and the node
+    /// after its last.
     pub(crate) removed: Vec<(NodeId, NodeId)>,
-    /// The number of quarantined items, and the number of those that are invalid and not only over the limit.
+    /// The number of quarantined items, and the number that are invalid rather than only over the limit.
     total: usize,
     bad: usize,
     /// The indices of the kept items.
@@ -46,7 +46,7 @@ pub(crate) struct Sorted<'c> {
     pub(crate) notes: Vec<String>,
 }
 
-/// Checks the items of a document. `valid`: the contract's schema is known to accept the document.
+/// Checks the items of a document. `valid` is `true` if the contract's schema is known to accept the document.
 pub(crate) fn sort<'c>(
     contract: &'c Contract,
     output: &str,
@@ -59,7 +59,7 @@ pub(crate) fn sort<'c>(
     let Some((items, array)) = contract.items().and_then(|items| Some((items, items.path.array(document)?))) else {
         return Sorted::default();
     };
-    // If the items' schema is part of the document's, the items of a valid document are valid.
+    // If the items' schema is part of the document's schema, the items of a valid document are valid.
     let mut inspector = match &items.schema {
         Some(schema) => Some(schema.inspector(None, document)),
         None if valid => None,
@@ -70,7 +70,7 @@ pub(crate) fn sort<'c>(
     let mut malformed = malformed.into_iter().peekable();
     let mut findings = caps_check.findings.as_slice();
     let mut index = 0;
-    // If a list exceeds its cap, which rejects the document, items above the cap are not checked.
+    // A list that exceeds its cap rejects the document, so items above the cap are not checked.
     let cap = contract.caps().array_items;
     let beyond = document.count(array).saturating_sub(cap);
     if beyond > 0 {
@@ -81,12 +81,12 @@ pub(crate) fn sort<'c>(
             sorter.malformed(broken);
             index += 1;
         }
-        // Only needed for listed items.
+        // Computed only for listed items.
         let place = || if sorter.has_room() { items.path.item(index) } else { Location::root() };
         let end = document.next(at);
         findings = &findings[findings.partition_point(|finding| finding.node < at)..];
         let found = &findings[..findings.partition_point(|finding| finding.node < end)];
-        // A schema cannot judge a value that is ambiguous.
+        // A schema cannot judge an ambiguous value.
         let certain = found.iter().all(|finding| is_size(finding.kind));
         let listed = sorter.has_room();
         let words = if listed { MAX_ITEM_VIOLATIONS } else { 0 };
@@ -148,7 +148,7 @@ fn guardrail(
     Violations { listed, total: found.len(), incomplete: false }
 }
 
-/// Returns a valid item that exceeds the limit, with this index.
+/// Returns a quarantined item that is valid but exceeds the limit, with this index.
 pub(crate) fn one_too_many(items: &Items, index: u32, value: &str) -> Quarantined {
     let place = items.path.item(index as usize);
     Quarantined {
@@ -178,7 +178,7 @@ struct Sorter<'s, 'c> {
     items: &'c Items,
     sorted: Sorted<'c>,
     /// The number of violations that can still be listed in addition to the first of each item, and the number of
-    /// unlisted ones.
+    /// violations that are not listed.
     left: usize,
     unlisted: usize,
 }
@@ -260,7 +260,7 @@ impl Sorted<'_> {
         violation
     }
 
-    /// Returns the kept items of a document from which the others were removed.
+    /// Returns the kept items of a document from which the other items were removed.
     pub(crate) fn kept(&self, document: &Document) -> Vec<Item> {
         let Some((items, array)) = self.items.and_then(|items| Some((items, items.path.array(document)?))) else {
             return Vec::new();

@@ -1,15 +1,15 @@
-//! Serializes our own values as JSON text.
+//! Serializes the gate's own values as JSON text.
 
 use serde::Serialize;
 
 use crate::text::push_json_string;
 
-/// Serializes a value as JSON. Our values are strings, numbers, lists and records, so this cannot fail.
+/// Serializes a value as JSON. Never fails, because the gate's values are strings, numbers, lists and records.
 pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Serializes a string, with the same result as [`json`], which examines each byte.
+/// Serializes a string faster than [`json`], which examines each byte. The result is the same.
 pub(crate) fn json_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_json_string(&mut out, text);
@@ -31,7 +31,7 @@ pub(crate) fn json_texts(texts: &[String]) -> String {
     out
 }
 
-/// Serializes a list with a function for its items.
+/// Serializes a list, using a function to serialize its items.
 pub(crate) fn list<T>(items: &[T], write: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(","))
 }

@@ -28,9 +28,9 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) outcome: Outcome,
-    /// `true` if the text was not JSON, and was repaired.
+    /// `true` if the text was invalid JSON and was repaired.
     pub(crate) repaired: bool,
-    /// The violation of the original text, if the repair lost something.
+    /// The violation of the original text, if the repair lost content.
     pub(crate) broken: Option<Violation>,
     pub(crate) items: Vec<Item>,
     pub(crate) quarantined: Vec<Quarantined>,

@@ -1,4 +1,4 @@
-//! The API for the harness kernel: strictly parsed documents, schemas, paths, and the wording of violations.
+//! The API for the harness kernel: strictly parsed documents, schemas, paths, and messages for violations.
 
 pub use crate::{
     caps::{CONTRACT_CAPS, Caps},
@@ -20,33 +20,33 @@ use crate::{
     types::Violation,
 };
 
-/// The meaning of `format` in a schema, and of draft 7's keywords about the content of strings.
+/// The treatment of `format` in a schema, and of draft 7's keywords about the content of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Formats {
-    /// A value of another format is a violation.
+    /// A value that does not match its format is a violation.
     Assert,
     /// Formats reject nothing, which is JSON Schema's default.
     Annotate,
 }
 
-/// A compiled JSON Schema. Its dialect is the one that its `$schema` names, or else 2020-12.
+/// A compiled JSON Schema. Its dialect is the one that `$schema` names. The default is 2020-12.
 pub struct Schema(Checker);
 
 impl Schema {
-    /// Compiles a schema inside a document, without external references. Its formats are asserted.
+    /// Compiles a schema inside a document. The schema must not have external references. Formats are asserted.
     ///
     /// # Errors
     ///
-    /// The violations, with locations in the document.
+    /// Returns the violations, with locations in the document.
     pub fn compile(document: &Document, at: NodeId) -> Result<Self, Vec<Violation>> {
         Schema::with_formats(document, at, Formats::Assert)
     }
 
-    /// Compiles a schema like [`Schema::compile`], with another meaning of `format`.
+    /// Compiles a schema like [`Schema::compile`], with the given treatment of `format`.
     ///
     /// # Errors
     ///
-    /// The violations, with locations in the document.
+    /// Returns the violations, with locations in the document.
     pub fn with_formats(document: &Document, at: NodeId, formats: Formats) -> Result<Self, Vec<Violation>> {
         let source = SchemaSource::new(document, at);
         if let Some(named) = source.member("$schema").filter(|&named| document.kind(named) == Kind::String)
@@ -68,23 +68,24 @@ impl Schema {
         self.0.is_valid(document.within_caps())
     }
 
-    /// Returns whether the schema could accept a document: a rule that meets a value of a kind it is not for decides
-    /// nothing, like `pattern` for a list. A document that is rejected whatever such rules decide is invalid.
+    /// Returns whether the schema could accept a document if rules were undecided for values of kinds that they are not
+    /// for, such as `pattern` for a list. If this returns `false`, the document is invalid whatever those rules would
+    /// decide.
     pub fn may_be_valid(&self, document: &Json) -> bool {
         self.0.may_be_valid(document.within_caps())
     }
 
-    /// Returns whether the schema accepts a document, independently of any rule that meets a value of a kind it is not
+    /// Returns whether the schema accepts a document whatever its rules say about values of kinds that they are not
     /// for.
     pub fn must_be_valid(&self, document: &Json) -> bool {
         self.0.must_be_valid(document.within_caps())
     }
 
-    /// Returns the kinds of values to which a path leads in documents that the schema describes.
+    /// Returns the kinds of values that a path leads to in documents that the schema describes.
     ///
     /// # Errors
     ///
-    /// No such document has a value there.
+    /// Returns an error if no such document has a value at the path.
     pub fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
         self.0.reach(path, describes)
     }

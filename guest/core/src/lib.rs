@@ -1,7 +1,7 @@
-//! The pipeline of seamgate: turns a contract and an output into a report.
+//! The pipeline of seamgate. It turns a contract and an output into a report.
 //!
-//! A library without I/O, clock or randomness: the same request produces the same report, natively and in the sandbox.
-//! [`validate`] is the entry point. Each module is one stage, and takes only the results of the stages before it.
+//! This library has no I/O, clock or randomness: the same request produces the same report, natively and in the
+//! sandbox. [`validate`] is the entry point. Each module is one stage, and only uses the results of earlier stages.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the words are documented once, in wit/types.wit")]
 

@@ -2,10 +2,10 @@
 
 use crate::{hidden::is_hidden, text};
 
-/// The length to which displayed locations are truncated, in bytes, because producers choose names.
+/// The length to which displayed locations are truncated, in bytes. Producers choose the names in them.
 const MAX_SHOWN: usize = 512;
 
-/// One step from a value to one inside it.
+/// One step from a value to a nested value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Name(String),
@@ -59,14 +59,14 @@ impl Location {
         self
     }
 
-    /// Returns the location as JSONPath, like `$.citations[0].url`: names that are words follow a dot, others are
-    /// quoted as in RFC 9535's normalized paths. Truncated for display.
+    /// Returns the location as JSONPath, such as `$.citations[0].url`, truncated for display. Names that are words
+    /// follow a dot. Other names are quoted as in the normalized paths of RFC 9535.
     #[inline(never)]
     pub fn path(&self) -> String {
         Self::path_of(&self.0)
     }
 
-    /// Returns the JSONPath of steps that are not in a [`Location`].
+    /// Returns the JSONPath of steps outside a [`Location`].
     pub(crate) fn path_of<'s>(steps: impl IntoIterator<Item = &'s Step>) -> String {
         let mut path = Shown::path();
         steps.into_iter().for_each(|step| path.path_step(step.seen()));
@@ -91,7 +91,7 @@ impl Location {
     }
 }
 
-/// A location for a report, as JSONPath and JSON Pointer. It is written step by step, without storing the steps.
+/// A location for a report, as JSONPath and JSON Pointer. It is written step by step, and does not store the steps.
 pub(crate) struct Written {
     path: Shown,
     pointer: Shown,
@@ -120,7 +120,7 @@ impl Written {
     }
 }
 
-/// A location that is being written. Producers choose names, so text above the limit is not even written.
+/// A location that is being written. Text above the limit is not written, because producers choose names of any length.
 struct Shown {
     text: String,
     /// The number of bytes that were not written.
@@ -236,7 +236,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Appends a name in single quotes (RFC 9535, section 2.7). Escapes all invisible characters, which is more than a
-/// normalized path requires. It leads to the same value.
+/// normalized path requires. The result leads to the same value.
 fn push_quoted(path: &mut String, name: &str) {
     path.push_str("['");
     for character in name.chars() {

@@ -1,4 +1,4 @@
-//! Merges the reports of several attempts: missing items are filled in, and the result is judged as a whole.
+//! Merges the reports of several attempts. Fills in missing items, and judges the merged document as a whole.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -25,7 +25,7 @@ use crate::{
     violation::Details,
 };
 
-/// The most items that a note names.
+/// The maximum number of items that a note names.
 const MAX_NAMED: usize = 20;
 
 /// The parts of an attempt's report that a merge needs.
@@ -35,7 +35,7 @@ pub struct Attempt {
     pub contract: String,
     pub is_accepted: bool,
     pub output: Option<String>,
-    /// The indices and values of the valid items, if there is no output.
+    /// The indices and values of the valid items. Used if the report has no output.
     pub items: Vec<(u32, String)>,
     pub quarantined: Vec<Quarantined>,
     pub changes: Vec<Change>,
@@ -57,7 +57,7 @@ impl From<&Report> for Attempt {
     }
 }
 
-/// Returns an item without its spans, because they refer to another text.
+/// Returns an item without its spans, which refer to another text.
 fn elsewhere(item: &Quarantined) -> Quarantined {
     let violations = item.violations.iter().map(|violation| Violation { span: None, ..violation.clone() });
     Quarantined { span: None, violations: violations.collect(), ..item.clone() }
@@ -66,37 +66,37 @@ fn elsewhere(item: &Quarantined) -> Quarantined {
 /// The result of merging several reports.
 #[derive(Debug)]
 pub enum Merged {
-    /// The report with this index, unchanged: there is nothing to merge.
+    /// The report with this index, unchanged, because there is nothing to merge.
     Same(usize),
     New(Box<Report>),
 }
 
-/// Merges the results of several attempts in order, and judges the result by their contract.
+/// Merges the results of several attempts in order, and judges the merged document by their contract.
 ///
-/// The first report with a document is the base. Items that are valid in it stay unchanged. Later items are identified
+/// The first report with a document is the base. Its valid items stay unchanged. Items of later reports are identified
 /// by their content, never by number or order:
 ///
-/// - By key, if the contract has `items.key`, and the key of the invalid item can be read and was not itself invalid.
-/// - Otherwise, an item matches the invalid item with which it shares most members. Members that were invalid do not
-///   count. All others must be equal, or most of them if each invalid item has its own match in the answer, and the
-///   answer has no more items.
-/// - A tie is no match. An item that shares as much with another item, or has the key of a valid one, is no match.
-/// - If nothing is left to compare, an item matches by position if only one is possible: all other positions are
-///   filled, and the answer has as many items as were requested; or it has all valid items at their previous positions.
-///   An item that resembles another is not matched this way.
+/// - By key, if the contract has `items.key`, and the key of the invalid item is readable and was not itself invalid.
+/// - Without a key, an item matches the invalid item with which it shares the most members. Members that were invalid
+///   do not count. All other members must be equal. Most of them are enough if each invalid item has its own match in
+///   the answer and the answer has no further items.
+/// - A tie is no match. An item is also no match if it shares as much with another item, or has the key of a valid one.
+/// - If nothing is left to compare, an item matches by position if only one position is possible. Either all other
+///   positions are filled and the answer has as many items as were requested, or the answer has all valid items at
+///   their previous positions. An item that resembles another item is not matched by position.
 ///
 /// An item without a match is not used, and a note says so. An invalid item without a match stays in quarantine.
 ///
-/// An answer replaces the base if nothing would be lost: it has every valid item unchanged, and all requested ones. If
-/// everything was requested again, an accepted answer may have variants of the valid items.
+/// An answer replaces the base if this loses nothing: the answer has every valid item unchanged, and all requested
+/// items. If everything was requested again, an accepted answer may contain variants of the valid items.
 ///
 /// The report describes the merged document. Items that are still in quarantine have no span, because they belong to
 /// another text.
 ///
 /// # Errors
 ///
-/// `bad_request` if there is no report, one belongs to another contract, or the lists are not those that the contract
-/// needs.
+/// Returns `bad_request` if there is no report, a report belongs to another contract, or the lists are not those that
+/// the contract needs.
 pub fn merge(
     contract: &Contract,
     reports: &[Attempt],
@@ -124,7 +124,7 @@ pub fn merge(
     Ok(Merged::New(Box::new(merged.judged(contract, &sent))))
 }
 
-/// The lists and evidence of the request.
+/// The lists and the evidence of the request.
 struct Sent {
     lists: Vec<NamedList>,
     evidence: Option<Vec<Observation>>,
@@ -162,7 +162,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns whether the item is in quarantine because it is invalid, not because it exceeds the limit.
+    /// Returns whether the item is in quarantine because it is invalid. Items over the limit do not count.
     fn is_bad(&self) -> bool {
         matches!(self, Entry::Quarantined(item) if item.reason != Reason::OverLimit)
     }
@@ -173,7 +173,7 @@ type Entries<'r> = BTreeMap<u32, Entry<'r>>;
 
 fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result<Entries<'r>, Fault> {
     let quarantined = report.quarantined.iter().map(|item| (item.index, Entry::Quarantined(Cow::Borrowed(item))));
-    // Inserts one by one: collecting a map sorts with code of its own.
+    // Inserts entries one by one, because collecting into a map would add another copy of the sort to the component.
     let mut entries = Entries::new();
     entries.extend(quarantined);
     match (&report.output, contract.items()) {
@@ -181,7 +181,7 @@ fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result
             let document = document(contract, index, output)?;
             let mut number = 0;
             for at in items.path.array(&document).into_iter().flat_map(|array| document.items(array)) {
-                // The kept items have the numbers that are not in quarantine.
+                // The kept items have the numbers that no quarantined item has.
                 while entries.contains_key(&number) {
                     number += 1;
                 }
@@ -247,11 +247,11 @@ struct Whole<'r> {
     /// The attempt that is the base.
     base: &'r Attempt,
     entries: Entries<'r>,
-    /// The changes of all attempts that contributed.
+    /// The changes of all attempts that the merged document uses.
     changes: Vec<&'r Change>,
-    /// The feedback about the last answer, if it could not be merged.
+    /// The feedback on the last answer, if the merge could not use it.
     unusable: Option<(Wanted, String)>,
-    /// The outcome for each report after the first base, and the same in words.
+    /// The outcome of each report after the base, and the same outcomes in words.
     steps: Vec<MergeStep>,
     notes: Vec<String>,
 }
@@ -272,7 +272,7 @@ impl<'r> Whole<'r> {
         self.entries.values().filter_map(Entry::kept).collect()
     }
 
-    /// Returns the numbers of the requested items: the invalid ones, as long as there is room for one.
+    /// Returns the numbers of the requested items: the invalid items, if there is room for one.
     fn wanted(&self, contract: &Contract) -> Vec<u32> {
         let (kept, listed) = (self.kept().len(), self.base.quarantined.len());
         let wants = contract.items().is_some_and(|items| items.wants(kept, listed));
@@ -385,8 +385,8 @@ impl<'r> Whole<'r> {
         }
     }
 
-    /// Fills in items, as many as there is room for. If the current document would become invalid, returns the feedback
-    /// for the producer.
+    /// Fills in as many items as there is room for. If the current document would become invalid, returns feedback for
+    /// the producer.
     fn fill(
         &mut self,
         contract: &Contract,
@@ -446,7 +446,7 @@ impl<'r> Whole<'r> {
         let text = self.text(contract);
         let mut judgement = judged(contract, &text, sent);
 
-        // In the numbers of the base attempt.
+        // The numbers are those of the base attempt.
         judgement.wanting |= !self.wanted(contract).is_empty();
         let (mut numbers, mut quarantined) = (Vec::new(), Vec::new());
         for (number, entry) in self.entries {
@@ -471,7 +471,7 @@ impl<'r> Whole<'r> {
         judgement.notes = [&self.base.notes[..], &self.notes, &judgement.notes].concat();
         let repairs = || judgement.changes.iter().filter(|change| change.kind.is_repair());
         let repaired = repairs().next().is_some();
-        // Missing brackets may be those of a text that was cut off.
+        // Missing brackets may be a sign that the text was cut off.
         let whole = !repairs().any(loses);
 
         let mut report = Report::of(contract, &request(contract, &text, sent), judgement, Found::default());
@@ -495,13 +495,13 @@ fn request<'t>(contract: &Contract, text: &'t str, sent: &'t Sent) -> Request<'t
     Request { agent: contract.agent().to_owned(), output: text, lists, evidence, ..Request::default() }
 }
 
-/// Judges a text that is JSON as a whole.
+/// Judges a text that is entirely JSON.
 fn judged(contract: &Contract, text: &str, sent: &Sent) -> Judgement {
     let candidate = Candidate::new(Source::Raw, Span::new(0, text.len()));
     judge(contract, &request(contract, text, sent), &candidate)
 }
 
-/// Renumbers an item.
+/// Returns an item with another number.
 fn moved(mut item: Quarantined, items: &Items, number: u32) -> Quarantined {
     let (from, to) = (items.path.item(item.index as usize), items.path.item(number as usize));
     for violation in &mut item.violations {

@@ -1,13 +1,13 @@
 //! Finds the intended word for an unknown one.
 
-/// The most bytes of punctuation, such as `_`, by which two words with the same letters may differ. Hidden characters
-/// have three bytes each.
+/// The maximum number of bytes of punctuation, such as `_`, in which two words with the same letters may differ. Hidden
+/// characters take three bytes each.
 const MAX_SIGNS: usize = 8;
 
-/// The longest words that are compared, in bytes.
+/// The maximum length of words that are compared, in bytes.
 const MAX_BYTES: usize = 64;
 
-/// Returns the most similar known word: at most two slips away, or different only in case and punctuation.
+/// Returns the most similar known word: at most two edits away, or different only in case and punctuation.
 pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let most = match word.len() {
         0..3 => return None,
@@ -20,8 +20,8 @@ pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&
     known.filter(|known| known.len() > 1 && *known != word).filter_map(near).min().map(|(_, known)| known)
 }
 
-/// Returns the number of slips between two words: zero if they differ only in case and punctuation. `None` if there are
-/// more than `most`. `seen` are the letters of the word.
+/// Returns the number of edits between two words. Zero if they differ only in case and punctuation. `None` if there are
+/// more than `most`. `seen` holds the letters of the word.
 #[inline(never)]
 fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize> {
     let difference = known.len().abs_diff(word.len());
@@ -31,7 +31,7 @@ fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize
     if is_same_word(known, word) {
         return Some(0);
     }
-    // One slip adds and removes at most one letter each.
+    // One edit adds and removes at most one letter each.
     let is_far = difference > most || (letters(known) ^ seen).count_ones() as usize > 2 * most;
     if is_far { None } else { slips(word.as_bytes(), known.as_bytes(), most) }
 }
@@ -48,20 +48,19 @@ fn plain(word: &str) -> impl Iterator<Item = char> {
     word.chars().filter(|character| character.is_alphanumeric()).map(|one| one.to_ascii_lowercase())
 }
 
-/// Returns a bit for each letter that a word contains. Some letters share one.
+/// Returns a bit set of the letters in a word. Some letters share a bit.
 fn letters(word: &str) -> u64 {
     word.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
 }
 
-/// Returns how many letters are missing, extra, wrong, or swapped with their neighbours. `None` if there are more than
-/// `most`. Both words have about the same length.
+/// Returns the number of letters that are missing, extra, wrong, or swapped with a neighbour. `None` if there are more
+/// than `most`. Both words must have about the same length.
 fn slips(word: &[u8], known: &[u8], most: usize) -> Option<usize> {
     let width = known.len() + 1;
     if width > MAX_BYTES + 3 {
         return None;
     }
-    // The minimum number of slips between prefixes of both words: rows of the table, as bytes because no number is
-    // larger.
+    // The minimum number of edits between prefixes of both words, as rows of a table. Bytes are large enough.
     let [mut before, mut next] = [[0_u8; MAX_BYTES + 3]; 2];
     let mut last = [0; MAX_BYTES + 3];
     last.iter_mut().zip(0..).take(width).for_each(|(first, column)| *first = column);
@@ -77,7 +76,7 @@ fn slips(word: &[u8], known: &[u8], most: usize) -> Option<usize> {
             next[column + 1] = least;
             least_of_row = least_of_row.min(least);
         }
-        // No later row has a smaller minimum, except by swaps with the row before.
+        // No later row has a smaller minimum, except through swaps with the row before.
         if usize::from(least_of_row) > most + 1 {
             return None;
         }

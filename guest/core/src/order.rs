@@ -1,5 +1,5 @@
-//! One sort for values of all types: the code of a sort takes 5 to 14 KB of the component for each type that it is
-//! compiled for.
+//! One sort for values of all types. For each type that a sort is compiled for, its code takes 5 to 14 KB of the
+//! component.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ pub(crate) fn sort_by<T>(values: &mut Vec<T>, compare: impl Fn(&T, &T) -> Orderi
     values.extend(order.into_iter().filter_map(|index| taken[index].take()));
 }
 
-// Usually they are sorted already, or consist of several sorted lists: this sort takes advantage of that.
+// The input is usually sorted, or consists of several sorted lists. This sort takes advantage of that.
 #[inline(never)]
 fn sort_indices(order: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
     order.sort_by(|a, b| compare(*a, *b));
@@ -31,8 +31,8 @@ pub fn sort_by_key<T, K: Ord>(values: &mut Vec<T>, key: impl Fn(&T) -> K) {
     sort_by(values, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Returns the values in ascending order of a position. The sort is stable. It has code of its own, because it sorts
-/// the longest lists: a hundred thousand violations.
+/// Returns the values in ascending order of a position. The sort is stable. It has separate code, because it sorts the
+/// longest lists: up to a hundred thousand violations.
 pub(crate) fn by_place<T>(values: Vec<T>, place: impl Fn(&T) -> (u32, u32)) -> Vec<T> {
     if values.len() < 2 {
         return values;

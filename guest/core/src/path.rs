@@ -1,12 +1,12 @@
-//! Paths in a contract: names and indices from the root of a document to values, and `[*]` for all items of an array.
-//! They are a subset of RFC 9535.
+//! Paths in a contract. A path leads from the root of a document to values, by names, indices, and `[*]` for all items
+//! of an array. Paths are a subset of RFC 9535.
 
 use crate::{
     location::{Location, Step},
     parse::{Document, Kind, NodeId},
 };
 
-/// The most steps of a path. Longer ones lead deeper than a document may be nested.
+/// The maximum number of steps of a path. Longer paths exceed the maximum nesting of a document.
 const MAX_STEPS: usize = 128;
 
 /// One step of a path.
@@ -38,7 +38,7 @@ impl Path {
         (selectors.len() <= MAX_STEPS).then(|| Path { selectors, text: text.to_owned() })
     }
 
-    /// Returns the values that the path leads to from a value, in document order.
+    /// Returns the values that the path leads to from a given value, in document order.
     pub fn select(selectors: &[Selector], document: &Document, from: NodeId) -> Vec<NodeId> {
         selectors.iter().fold(vec![from], |at, selector| {
             let inside = at.into_iter().flat_map(|at| match selector {
@@ -89,7 +89,7 @@ impl ItemsPath {
         self.steps.iter().cloned().chain([Step::Index(index)]).collect()
     }
 
-    /// Returns the part of a longer path that is inside each item: the selectors after those that lead here.
+    /// Returns the part of a longer path that is inside each item: the selectors after this path.
     pub(crate) fn inside<'p>(&self, path: &'p Path) -> Option<&'p [Selector]> {
         let (first, rest) = path.selectors.split_at_checked(self.steps.len())?;
         let same = first.iter().zip(&self.steps).all(|pair| match pair {
@@ -101,7 +101,7 @@ impl ItemsPath {
     }
 }
 
-/// Parses the first selector of a path, and returns the rest after it.
+/// Parses the first selector of a path, and returns the remaining text.
 fn selector(rest: &str) -> Option<(Selector, &str)> {
     if let Some(rest) = rest.strip_prefix('.') {
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_' || !c.is_ascii();
@@ -134,7 +134,7 @@ fn closing(name: &str, quote: char) -> Option<usize> {
     })
 }
 
-/// Decodes a quoted name: RFC 9535 has the escapes of JSON, and one for a single quote.
+/// Decodes a quoted name. RFC 9535 has the escapes of JSON, and one for single quotes.
 fn unescaped(name: &str) -> Option<String> {
     let mut json = String::from("\"");
     let mut characters = name.chars();

@@ -26,26 +26,27 @@ use crate::{
     violation::{Details, Violations},
 };
 
-/// The most candidates that are tried for a partly usable one if the contract selects a valid candidate and none is
-/// valid.
+/// The maximum number of candidates that are tried for a partly usable one, if the contract selects a valid candidate
+/// and none is valid.
 const MAX_TRIED: usize = 8;
 
-/// The length of the description of where JSON is expected, in bytes, which leaves room for the JSON that was seen.
+/// The maximum length of the text that says where JSON is expected, in bytes. It leaves room for the JSON that was
+/// seen.
 const MAX_PLACES: usize = 200;
 
 /// Judges one output by a contract.
 ///
-/// The verdict on any output is a report. The stages: extract the candidates, select one, parse or repair it, check its
-/// caps, sort its items, and check it by the schema.
+/// The verdict on any output is a report. The stages are: extract the candidates, select one, parse or repair it, check
+/// its caps, check its items, and validate it against the schema.
 ///
 /// # Errors
 ///
-/// `bad_request` if the request contradicts the contract or itself, or lacks a list that the contract asks for.
+/// Returns `bad_request` if the request contradicts the contract or itself, or lacks a list that the contract requires.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     verdict(contract, request).map(Report::from)
 }
 
-/// Does the same, but builds no report for a simple verdict.
+/// Judges one output like [`validate`], but builds no report for a simple verdict.
 pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
     let output = request.output;
@@ -70,7 +71,7 @@ pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Resu
     Ok(Verdict::Accepted(Accepted { contract, source, marker, notes, output, span: lone.span }))
 }
 
-/// Returns whether the contract or the request asks for more than one valid document.
+/// Returns whether the contract or the request requires more than one valid document.
 fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
     let options = contract.extract();
     let asks_more = match lone.is_whole() {
@@ -85,7 +86,7 @@ fn asks_more(contract: &Contract, request: &Request, lone: Lone) -> bool {
         || !contract.is_simple()
 }
 
-/// Returns the verdict of one pass over a piece of the output; `Unknown` if the contract or the request asks for more.
+/// Returns the verdict of one pass over a piece of the output. `Unknown` if the contract or the request requires more.
 fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
     if asks_more(contract, request, lone) || contract.may_be_refusal(lone.span.of(request.output)) {
         return Fused::Unknown;
@@ -95,7 +96,7 @@ fn fused(contract: &Contract, request: &Request, lone: Lone) -> Fused {
     fused
 }
 
-/// Returns whether the parser and the judge agree with one pass. Fuzz targets, which enable assertions, compare each
+/// Returns whether the parser and the judge agree with one pass. Fuzz targets enable assertions, and so compare every
 /// verdict.
 fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> bool {
     let mut read = lone.read(request.output, contract);
@@ -106,8 +107,8 @@ fn agrees(contract: &Contract, request: &Request, lone: Lone, fused: Fused) -> b
     }
 }
 
-/// Returns whether the output has one valid document and no other candidate, as most have, and needs no further checks
-/// or notes. Otherwise, `read` keeps the schema's verdict.
+/// Returns whether the output has one valid document, no other candidate, and no need for further checks or notes. Most
+/// outputs do. If this returns `false`, `read` keeps the schema's verdict.
 fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) -> bool {
     if read.valid == Some(false) {
         return false;
@@ -125,8 +126,8 @@ fn accepts(contract: &Contract, request: &Request, lone: Lone, read: &mut Read) 
     valid
 }
 
-/// Returns the report on an output whose only candidate is rejected by the schema: the same as from [`report`], without
-/// its intermediate results. `None` if the contract or the request asks for more, or there is a note to make.
+/// Returns the report on an output whose only candidate the schema rejects. The result equals that of [`report`],
+/// without its intermediate results. `None` if the contract or the request requires more, or if a note is needed.
 fn rejected(contract: &Contract, request: &Request, lone: Lone, read: &Read) -> Option<Box<Report>> {
     let parsed = read.parsed.as_ref().ok()?;
     let within_caps = caps_check::passed(parsed)?;
@@ -146,13 +147,13 @@ fn rejected(contract: &Contract, request: &Request, lone: Lone, read: &Read) -> 
     Some(Box::new(Report::rejected(contract, request, rejection, found, &[])))
 }
 
-/// Returns the report on an output. `lone` is the piece that [`Lone::find`] returns, parsed.
+/// Returns the report on an output. `lone` is the parsed piece that [`Lone::find`] returned.
 #[inline(never)]
 fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<(Lone, Read<'t>)>) -> Report {
     let mut several = false;
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
-            // A single replacement character at the very end: the text was cut inside a character.
+            // A single replacement character at the very end shows that the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
             (Found::default(), None, Err(malformed(caps_check::not_utf8(request.output, at), cut_off)))
         }
@@ -192,10 +193,10 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, lone: Option<(Lone, Re
     Report::of(contract, request, judgement, found)
 }
 
-/// The most other candidates that are searched for a valid one.
+/// The maximum number of other candidates that are searched for a valid one.
 const MAX_OTHERS: usize = 8;
 
-/// Adds hints about where the intended candidate likely is to the violations of a rejected one.
+/// Adds hints about the likely place of the intended candidate to the violations of a rejected one.
 fn add_hints(contract: &Contract, request: &Request, judgement: &mut Judgement, found: &Found) {
     let Outcome::Rejection(rejection) = &mut judgement.outcome else { return };
     let Some(candidate) = found.chosen.and_then(|index| found.candidates.get(index)) else { return };
@@ -234,7 +235,7 @@ fn cut_off_behind(request: &Request, candidates: &Candidates) -> Option<String> 
     })
 }
 
-/// The candidate to judge, and its judgement if the selection needed it.
+/// The candidate to judge, and its judgement if the selection already needed it.
 type Choice = (usize, Option<Judgement>);
 
 /// Selects the candidate to judge, by the contract's `select`.
@@ -258,7 +259,7 @@ fn choose<'t>(
     }
 }
 
-/// Returns the note if a valid candidate is requested and there are more than are tried.
+/// Returns a note if a valid candidate is requested and not all candidates are tried.
 fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
     let which = match contract.extract().select {
         Select::FirstValid => "first",
@@ -269,8 +270,8 @@ fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
     (total > MAX_KEPT).then(|| format!("candidates: only the {which} {MAX_KEPT} of {total} were tried"))
 }
 
-/// Returns the first candidate in an order that is valid as it is, or else the first partly usable one, or else the
-/// first.
+/// Returns the first candidate, in the given order, that is valid without changes. Otherwise, returns the first
+/// partly usable candidate, or else the first candidate.
 fn choose_valid<'t>(
     contract: &Contract,
     request: &Request<'t>,
@@ -289,7 +290,7 @@ fn choose_valid<'t>(
     }
 }
 
-/// Returns a candidate that is a valid document as it is.
+/// Returns a candidate that is a valid document without changes.
 fn valid<'t>(
     contract: &Contract,
     output: &'t str,
@@ -302,12 +303,12 @@ fn valid<'t>(
     is_valid(contract, &caps_check, valid).then_some(caps_check)
 }
 
-/// Returns whether a document is within its caps and the schema accepts it, which may already be known.
+/// Returns whether a document is within its caps and the schema accepts it. `known` is the schema's verdict, if known.
 fn is_valid(contract: &Contract, caps_check: &CapsCheck, known: Option<bool>) -> bool {
     known.unwrap_or_else(|| caps_check.passed().is_some_and(|within_caps| contract.checker().is_valid(within_caps)))
 }
 
-/// Parses a candidate, unless it was parsed before.
+/// Parses a candidate, unless it is already parsed.
 fn read_candidate<'t>(
     contract: &Contract,
     output: &'t str,
@@ -325,7 +326,7 @@ pub(crate) fn judge(contract: &Contract, request: &Request, candidate: &Candidat
     judge_read(contract, request, candidate, &mut None)
 }
 
-/// Judges one candidate, which may have been parsed before.
+/// Judges one candidate, which may already be parsed.
 fn judge_read<'t>(
     contract: &Contract,
     request: &Request<'t>,
@@ -351,7 +352,7 @@ fn judge_read<'t>(
         }
         Err(broken) => broken,
     };
-    // A closed block was not cut off, however its content ends.
+    // A closed block was not cut off, even if its content ends too early.
     let cut_off = broken.cut_off && Tail::of(output, candidate.span.end as usize) != Tail::Ended;
     let violation = caps_check::malformed(output, &broken);
     let mended = mend(contract, output, candidate, !contract.keeps().is_empty());
@@ -389,16 +390,16 @@ fn keeps_what_it_must_not(contract: &Contract, output: &str, candidate: &Candida
     kept.max() != Some(document.last())
 }
 
-/// Returns whether nothing is missing after the edits: they omit nothing, and the text does not end before its brackets
-/// do.
+/// Returns whether the document is complete after the edits: they omit nothing, and the text does not end before its
+/// brackets.
 fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
     let end = span.start as usize + span.of(output).trim_end().len();
     let is_cut_off = |edit: &Edit| edit.kind == ChangeKind::Closed && edit.span.start as usize >= end;
     !edits.iter().any(|edit| edit.kind.loses(edit.span.of(output)) || is_cut_off(edit))
 }
 
-/// Returns the edits that turn a text into JSON, and the items that they lose. `keeps`: a string that was cut off is
-/// kept up to that point.
+/// Returns the edits that turn a text into JSON, and the items that they lose. If `keeps` is set, a string that was cut
+/// off is kept up to that point.
 fn mend(contract: &Contract, output: &str, candidate: &Candidate, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     let Candidate { span, inside, .. } = candidate;
     let (mut edits, items) = mend_inside(contract, output, *inside, keeps)?;
@@ -411,7 +412,8 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate, keeps: bool) -
     Some((edits, items))
 }
 
-/// Does the same for a text that must be only JSON. If something is lost, reads other marks as JSON's if that saves it.
+/// Like [`mend`], for a text that must consist only of JSON. If content would be lost, tries to read other marks as
+/// JSON marks.
 fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     let mended = mend_tokens(contract, output, span, keeps);
     let losses = |mended: &Option<(Vec<Edit>, Vec<Malformed>)>| match mended {
@@ -429,7 +431,7 @@ fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
         let (edits, malformed) = mend_tokens(contract, &text, Span::new(span.start as usize, end), keeps)?;
         let at = |broken: Malformed| Malformed { span: origin.of(broken.span), ..broken };
         let malformed: Vec<Malformed> = malformed.into_iter().map(at).collect();
-        // White space between items is not part of the removed ones.
+        // White space between items does not belong to the removed items.
         let is_apart = |kind: ChangeKind, span: Span| {
             let before = malformed.partition_point(|broken| broken.span.start <= span.start);
             let inside = before.checked_sub(1).is_some_and(|last| span.start < malformed[last].span.end);
@@ -442,9 +444,9 @@ fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
     if losses(&otherwise) < losses(&mended) { otherwise } else { mended }
 }
 
-/// Does the same for a text with JSON's marks.
+/// Like [`mend_inside`], for a text with JSON marks.
 fn mend_tokens(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
-    // Text around it may be the only problem.
+    // The text around the JSON may be the only problem.
     let (start, end) = (span.start as usize, span.end as usize);
     if strict_end(output, (start, end)) == Ok(end) {
         return Some((Vec::new(), Vec::new()));
@@ -473,9 +475,9 @@ fn judge_valid(contract: &Contract, request: &Request, caps_check: CapsCheck) ->
     judge_document(contract, request, caps_check, Some(true), Vec::new(), Vec::new())
 }
 
-/// Judges the document of a piece of the output. If the contract allows it and the document is invalid, first removes
-/// or adds an envelope, provided that exactly one makes it valid. `edits` made its text, and removed the `malformed`
-/// items.
+/// Judges the document of a piece of the output. If the document is invalid and the contract allows it, first removes
+/// or adds an envelope, provided that exactly one envelope makes the document valid. `edits` produced the document's
+/// text, and removed the `malformed` items.
 fn judge_unwrapped(
     contract: &Contract,
     request: &Request,
@@ -506,8 +508,8 @@ fn judge_unwrapped(
     }
 }
 
-/// Judges the document of a piece of the output. If the contract allows it and the document is invalid, first coerces
-/// its values to the schema. `edits` made its text, and removed the `malformed` items.
+/// Judges the document of a piece of the output. If the document is invalid and the contract allows it, first coerces
+/// its values to the schema. `edits` produced the document's text, and removed the `malformed` items.
 fn judge_adapted(
     contract: &Contract,
     request: &Request,
@@ -523,7 +525,7 @@ fn judge_adapted(
     let document = &caps_check.document;
     let is_refusal = caps_check.passed().is_some() && malformed.is_empty() && contract.is_refusal(document);
     let valid = is_valid(contract, &caps_check, valid);
-    // The items of a valid document may be invalid under a schema of their own.
+    // The items of a valid document may be invalid under a separate schema for items.
     let has_own = contract.items().is_some_and(|items| items.schema.is_some());
     let more = match (valid && !has_own) || is_refusal {
         true => None,
@@ -540,7 +542,8 @@ fn judge_adapted(
     }
 }
 
-/// Judges a document whose validity may be known. `edits` made its text, and removed the `malformed` items.
+/// Judges a document whose validity may already be known. `edits` produced the document's text, and removed the
+/// `malformed` items.
 fn judge_document(
     contract: &Contract,
     request: &Request,
@@ -561,14 +564,14 @@ fn judge_document(
         return Judgement { notes: document.suspicious_notes(), ..Outcome::Document(document.minified()).into() };
     }
     let suspicious = document.suspicious_notes();
-    // A valid document has no forbidden members. Member names are directly before their values.
+    // A valid document has no forbidden members. The name of a member is directly before its value.
     let stripped: Vec<NodeId> = match contract.strips() && !valid {
         true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
         false => Vec::new(),
     };
     let stripped = match stripped.len() {
         0..=MAX_REPAIRS => document.pieces(&stripped),
-        // Too many to review: they reject the document as usual.
+        // There are too many to review, so they reject the document as usual.
         _ => Vec::new(),
     };
     let changes = changes(output, document, edits, &stripped);
@@ -582,7 +585,7 @@ fn judge_document(
         support.as_ref().map_or_else(OfItems::none, |support| support.items(&caps_check.document, contract.items()));
     let sorted = items::sort(contract, output, &caps_check, malformed, (&allow, &unsupported), valid);
 
-    // The rest without the quarantined items is judged as a whole, if anything was removed.
+    // If anything was removed, judges the rest without the quarantined items as a whole.
     let known = sorted.removed.is_empty().then_some(valid);
     let caps_check = caps_check.without(&sorted.removed);
     let mut violations = match caps_check.passed() {
@@ -631,7 +634,7 @@ fn extraction_failed(expected: &str, received: &str, message: &str, span: Option
     Rejection {
         error: ErrorKind::ExtractionFailed,
         violations: Violations::from(violation),
-        // In a text that was cut off, the JSON may not have begun.
+        // If the text was cut off, the JSON may not have begun.
         cut_off: span.is_none(),
     }
 }
@@ -674,7 +677,7 @@ fn several_found(candidates: &Candidates) -> Rejection {
     extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))
 }
 
-/// Returns the violation if a document is not the whole answer because another one was left out.
+/// Returns a violation if a document is not the whole answer because another document was left out.
 fn one_of_several(found: &Found) -> Option<Violation> {
     let count = found.candidates.len();
     let other = if found.chosen == Some(0) { 1 } else { 0 };
@@ -715,7 +718,7 @@ impl Request<'_> {
 mod tests {
     use super::*;
 
-    /// Options of contracts besides the schema, any of which may disable the fast paths.
+    /// Contract options besides the schema. Any of them may disable the fast paths.
     const OPTIONS: [&str; 14] = [
         r#""extract":{"untagged":true}"#,
         r#""extract":{"raw_json":false}"#,
@@ -764,7 +767,7 @@ mod tests {
         for options in OPTIONS {
             let mut compiled = 0;
             for schema in [r#"{"type":"object"}"#, schema] {
-                // Not every option fits every schema.
+                // Some options do not fit every schema.
                 let source = format!(r#"{{"agent":"a","schema":{schema},{options}}}"#);
                 let Ok(contract) = Contract::compile(&source) else { continue };
                 compiled += 1;

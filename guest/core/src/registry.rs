@@ -49,13 +49,13 @@ impl Registry {
         Registry::keeping(|run| run(), |run| run())
     }
 
-    /// Creates a registry with functions that tell an allocator which data outlasts a call, and which of that is read
+    /// Creates a registry. The functions tell an allocator which data outlasts a call, and which of that data is read
     /// together.
     pub const fn keeping(keep: Keep, settle: Keep) -> Self {
         Registry { contracts: BTreeMap::new(), sealed: false, keep, settle }
     }
 
-    /// Compiles a contract and stores it. Registering the same one again changes nothing.
+    /// Compiles a contract and stores it. Registering an identical contract again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ContractInfo, Fault> {
         kept(self.keep, || self.compile(text))
     }
@@ -105,12 +105,13 @@ impl Registry {
 
     /// Returns the likely mistakes in a contract, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        // Data cached while compiling a contract serves later contracts.
+        // Data that is cached while a contract compiles is reused for later contracts.
         kept(self.keep, || Contract::compile(text).map(|contract| contract.lint(text)))
     }
 
-    /// Makes later calls of `register` fail. Copies the data that verdicts read, so that it is contiguous: a sealed
-    /// instance starts many others, while for an unsealed one new memory costs more than this saves.
+    /// Makes later calls of `register` fail. Copies the data that verdicts read to contiguous memory. This pays off
+    /// because a sealed instance starts many others. For an unsealed instance, the new memory costs more than the copy
+    /// saves.
     pub fn seal(&mut self) {
         if !self.sealed {
             let Registry { contracts, keep, settle, .. } = self;
@@ -128,7 +129,7 @@ impl Registry {
         validate(self.find(&request.agent)?, request)
     }
 
-    /// Judges an output by the contract of an agent, which the request need not name. Builds no report for a simple
+    /// Judges an output by the contract of an agent. The request need not name the agent. Builds no report for a simple
     /// verdict.
     pub fn verdict<'v>(&'v self, agent: &str, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
         verdict(self.find(agent)?, request)
@@ -144,13 +145,13 @@ impl Registry {
         self.find(agent).and_then(|contract| Session::open(contract, lists, evidence))
     }
 
-    /// Reads the next chunk of it.
+    /// Reads the next chunk of the session's output.
     pub fn push(&self, session: &mut Session, chunk: &str) -> Result<Progress, Fault> {
         let contract = self.find(session.agent())?;
         session.push(contract, chunk)
     }
 
-    /// Returns the verdict on all of it.
+    /// Returns the verdict on the whole output.
     pub fn finish(&self, session: &mut Session, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
         let contract = self.find(session.agent())?;
         session.finish(contract, finish, invalid_utf8)
@@ -167,7 +168,7 @@ impl Registry {
         merge(self.find(agent)?, reports, lists, evidence)
     }
 
-    /// Reads the next chunk of an output whose state the caller keeps.
+    /// Reads the next chunk of an output whose state the caller stores.
     pub(crate) fn advance(&self, agent: &str, scan: &mut Scan, chunk: &str) -> Result<Progress, Fault> {
         Ok(scan.advance(self.find(agent)?, chunk))
     }

@@ -1,6 +1,7 @@
 //! Computes the edits that turn an invalid text into JSON, if only its syntax is wrong.
 //!
-//! If more than one reading is plausible, none is chosen: no value is invented, no text is truncated except where the
+//! If more than one reading is plausible, no repair is made. Repairs invent no values, truncate text only where the
+//! producer was cut off, and record every omission as an edit.
 //! producer was cut off, and every omission is an edit.
 
 pub(crate) mod comment;
@@ -20,20 +21,20 @@ use crate::{
 
 pub(crate) use marks::marks;
 
-/// The depth below which texts are not repaired. Documents that deep are rejected anyway.
+/// The depth below which texts are not repaired. Documents of this depth are rejected anyway.
 const MAX_DEPTH: usize = 128;
 
-/// The most edits of a repaired text, because each is reported.
+/// The maximum number of edits of a repaired text, because each edit is reported.
 pub(crate) const MAX_REPAIRS: usize = 10_000;
 
 /// The way a text to repair ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// The output continues: the producer ended the text.
+    /// The output continues after the text, so the producer ended the text.
     Ended,
-    /// White space follows, up to the end of the output: the last token is complete.
+    /// Only white space follows up to the end of the output, so the last token is complete.
     AtEnd,
-    /// The output ends here: its last token may have been cut off.
+    /// The output ends here, so the last token may have been cut off.
     Open,
 }
 
@@ -48,9 +49,9 @@ impl Tail {
     }
 }
 
-/// Returns the edits that make one JSON value of a piece of the output, with text around it removed if necessary.
-/// `None` if its syntax cannot be repaired with certainty. `rows`: consecutive documents form one list. `keeps`: a
-/// string that was cut off is kept up to that point.
+/// Returns the edits that turn a piece of the output into one JSON value. Removes text around it if necessary. `None`
+/// if the syntax cannot be repaired with certainty. If `rows` is set, consecutive documents form one list. If `keeps`
+/// is set, a string that was cut off is kept up to that point.
 pub(crate) fn repair(output: &str, span: Span, rows: bool, keeps: bool) -> Option<Vec<Edit>> {
     let (start, end) = (span.start as usize, span.end as usize);
     let first = first_value(&output[start..end])? + start;
@@ -73,7 +74,7 @@ pub(crate) fn repair(output: &str, span: Span, rows: bool, keeps: bool) -> Optio
     Some(in_order(edits))
 }
 
-/// Returns the edits that make one JSON value of a piece of the output with nothing around it. `keeps` is as in
+/// Returns the edits that turn a piece of the output, without anything around it, into one JSON value. `keeps` is as in
 /// [`repair`].
 pub(crate) fn repair_value(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
     let mut repairer = Repairer::new(output, (start, end), keeps);
@@ -81,8 +82,8 @@ pub(crate) fn repair_value(output: &str, (start, end): (usize, usize), keeps: bo
     if repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
 }
 
-/// Returns the edits that make one member of an object, including its name, of a piece of the output. `None` if nothing
-/// would be left of it. `keeps` is as in [`repair`].
+/// Returns the edits that turn a piece of the output into one member of an object, including its name. `None` if
+/// nothing of it would be left. `keeps` is as in [`repair`].
 pub(crate) fn repair_member(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
     let mut repairer = Repairer::new(output, (start, end), keeps);
     repairer.stack.push(Frame {
@@ -117,7 +118,7 @@ pub(crate) fn first_value(text: &str) -> Option<usize> {
     brackets.map(|(at, _)| at).find(|at| looks_like_json(&text[*at..]))
 }
 
-/// Returns whether an object or array begins here, judging by its bracket and what follows it.
+/// Returns whether an object or array begins here, judging by its bracket and the text after it.
 fn looks_like_json(text: &str) -> bool {
     let inside = text[1..].trim_start();
     let Some(next) = inside.chars().next() else {
@@ -136,7 +137,7 @@ fn looks_like_json(text: &str) -> bool {
     }
 }
 
-/// Returns the JSON for a word: a number, or a literal of JSON or Python.
+/// Returns the JSON text for a word that is a number, or a literal of JSON or Python.
 fn scalar(word: &str) -> Option<&str> {
     match word {
         "True" => Some("true"),
@@ -156,7 +157,7 @@ fn may_begin_scalar(word: &str) -> bool {
 struct Frame {
     bracket: Bracket,
     state: State,
-    /// The end of its last complete item or member, or of its own bracket, and the number of edits up to there.
+    /// The end of the last complete item or member, or of the opening bracket, and the number of edits up to there.
     whole: (usize, usize),
     /// The comma after that.
     comma: Option<(usize, usize)>,
@@ -190,7 +191,7 @@ impl<'t> Repairer<'t> {
         self.edits.push(Edit::new(kind, place, after));
     }
 
-    /// Returns the next token of JSON, and removes anything else.
+    /// Returns the next JSON token, and removes anything before it.
     fn next(&mut self) -> Lexeme {
         loop {
             let lexeme = self.lexer.next();
@@ -211,7 +212,7 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// Returns whether the piece ends with a comment whose line continues: in the whole text, it may not be a comment.
+    /// Returns whether the piece ends inside a comment line. In the whole text, this may not be a comment.
     fn is_cut_comment(&self, lexeme: Lexeme) -> bool {
         let rest = self.text.get(lexeme.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
         lexeme.end == self.end && rest.starts_with([',', '}', ']']) && !self.text[lexeme.start..].starts_with("/*")
@@ -233,7 +234,7 @@ impl<'t> Repairer<'t> {
         Some((first.start, self.at))
     }
 
-    /// Continues until the containers below a depth have ended, or the one at that depth holds a value.
+    /// Continues until the containers below a depth have ended, or until the container at that depth holds a value.
     fn run(&mut self, depth: usize) -> Option<()> {
         while let Some(frame) = self.stack.last() {
             let (bracket, state) = (frame.bracket, frame.state);
@@ -285,7 +286,7 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// Begins a value with its first token. Unless it is a container, this is all of it.
+    /// Begins a value with its first token, which is the whole value unless it is a container.
     fn begin(&mut self, lexeme: Lexeme) -> Option<()> {
         match lexeme.token {
             Token::Open(bracket) => {
@@ -339,7 +340,7 @@ impl<'t> Repairer<'t> {
         }
         match lexeme.token {
             Token::String(Quoted { ends: Ends::Text, .. }) if self.tail != Tail::Ended => {
-                // If the name lost its quote, much more than a name follows it.
+                // If the name lost its quote, it includes much more than a name.
                 let name = &self.text[lexeme.start..lexeme.end];
                 if name.contains([',', ':', '{', '}', '[', ']', '\n']) || name.matches('"').count() > 1 {
                     return None;
@@ -347,8 +348,8 @@ impl<'t> Repairer<'t> {
                 self.set(State::Colon);
             }
             Token::String(quoted) => {
-                // If one name lost its last quote and the next its first, the apparent name contains the text between
-                // them.
+                // If one name lost its closing quote and the next lost its opening quote, the apparent name contains
+                // the text between them.
                 let name = &self.text[lexeme.start..lexeme.end];
                 let inside = name.len().min(1)..name.len().saturating_sub(1);
                 if quoted.quotes_inside
@@ -375,7 +376,7 @@ impl<'t> Repairer<'t> {
                 }
                 self.set(State::Colon);
             }
-            // An object begins where a name should: the enclosing object lost its bracket.
+            // An object begins in place of a name, so the enclosing object lost its bracket.
             Token::Open(Bracket::Object) if self.stack.last().is_some_and(|frame| frame.state == State::Next) => {
                 self.close_to(Bracket::Array)?;
                 self.set(State::Next);
@@ -396,7 +397,7 @@ impl<'t> Repairer<'t> {
         }
         let (bracket, whole) = (frame.bracket, frame.whole.0);
         let between = &self.text[whole..lexeme.start];
-        // A comma is missing, or is in a comment. Consecutive numbers may be one text without quotes.
+        // A comma is missing, or is inside a comment. Consecutive numbers may be one text without quotes.
         let is_word = lexeme.token == Token::Word && self.text[..whole].ends_with(char::is_alphanumeric);
         if between.contains(',') || (bracket == Bracket::Array && is_word && !between.contains('\n')) {
             return None;
@@ -410,7 +411,7 @@ impl<'t> Repairer<'t> {
             }
             (Bracket::Array, Token::String(_) | Token::Word | Token::Open(_))
             | (Bracket::Object, Token::Open(Bracket::Object)) => {
-                // An object cannot begin here: the enclosing containers lost their brackets.
+                // An object cannot begin here, so the enclosing containers lost their brackets.
                 if bracket == Bracket::Object {
                     self.close_to(Bracket::Array)?;
                 }
@@ -422,8 +423,8 @@ impl<'t> Repairer<'t> {
         }
     }
 
-    /// Closes containers that lost their brackets, up to the innermost of a kind. The comma before the next token
-    /// becomes that one's.
+    /// Closes containers that lost their brackets, up to the innermost container of a kind. The comma before the next
+    /// token then belongs to that container.
     fn close_to(&mut self, bracket: Bracket) -> Option<()> {
         let index = self.stack.iter().rposition(|frame| frame.bracket == bracket)?;
         let (end, _) = self.stack.last()?.whole;
@@ -458,7 +459,7 @@ impl<'t> Repairer<'t> {
         self.ended(lexeme.end);
     }
 
-    /// Handles the end of the text inside containers. Those up to `depth` do not belong to it.
+    /// Handles the end of the text inside containers. The text includes only the containers above `depth`.
     fn cut_off(&mut self, depth: usize) -> Option<()> {
         let frame = self.stack.last()?;
         let (whole, edits) = frame.whole;
@@ -490,7 +491,7 @@ impl<'t> Repairer<'t> {
             Ends::Text if self.tail != Tail::Ended && !quoted.quotes_inside => 0,
             Ends::Text | Ends::Lost => return None,
         };
-        // Triple quotes of Python.
+        // Triple quotes as in Python.
         if source.starts_with("\"\"\"") || source.starts_with("'''") {
             return None;
         }
@@ -534,7 +535,7 @@ impl<'t> Repairer<'t> {
     }
 
     /// Parses another document after the previous ones, and adds a comma before it. Returns its position, `Some(None)`
-    /// if nothing is left, and `None` if the rest is unclear.
+    /// if nothing is left, or `None` if the rest is unclear.
     fn another(&mut self, is_container: bool, rows: bool) -> Option<Option<(usize, usize)>> {
         let from = self.lexer.peek().start;
         let mut ahead = self.lexer;
@@ -618,8 +619,8 @@ fn whole_escapes(content: &str) -> usize {
     content.len()
 }
 
-/// Rewrites the content of a string as JSON. `None` if the result is uncertain. `name` is the name of the member that
-/// has the string.
+/// Rewrites the content of a string as JSON. `None` if the result is uncertain. `name` returns the name of the member
+/// that contains the string.
 fn rewritten<'t>(content: &str, quotes: Quotes, name: impl Fn() -> &'t str) -> Option<String> {
     let mut out = String::with_capacity(content.len());
     let mut escapes = None;
@@ -678,8 +679,8 @@ fn is_marks(text: &str) -> bool {
     text.chars().all(|character| ",]} \t\r\n".contains(character))
 }
 
-/// Returns whether the text after a document is separate, and not the rest of a string that seemed to have ended: its
-/// quotes and brackets are paired.
+/// Returns whether the text after a document is separate, because its quotes and brackets are paired. Otherwise, it may
+/// be the rest of a string that only seemed to have ended.
 pub(crate) fn is_around(text: &str) -> bool {
     is_marks(text) || (are_brackets_paired(text) && text.matches('"').count().is_multiple_of(2))
 }

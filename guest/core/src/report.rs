@@ -1,4 +1,4 @@
-//! The verdict: one report, with members in a fixed order, and the same bytes everywhere.
+//! The verdict: a report with its members in a fixed order, and the same bytes in every runtime.
 
 use crate::{
     contract::Contract,
@@ -74,7 +74,7 @@ impl Report {
                 report
             }
             Outcome::Rejection(mut rejection) => {
-                // The original problem comes first: the text was not even JSON, and could not be repaired completely.
+                // Reports the original problem first: the text was invalid JSON, and could not be repaired completely.
                 if let Some(broken) = broken {
                     rejection.violations.add_first(broken);
                 }
@@ -85,7 +85,7 @@ impl Report {
         Report { items, quarantined, changes, ..report }
     }
 
-    /// Returns the report on an output that is not used at all, with the listed candidates and notes.
+    /// Returns the report on an output that is completely rejected, with the listed candidates and notes.
     pub(crate) fn rejected(
         contract: &Contract,
         request: &Request,
@@ -143,7 +143,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Returns the candidates that fit a report, always including the selected one, and a note if some do not fit.
+    /// Returns the candidates that fit a report, always including the selected one. Adds a note if some do not fit.
     fn listed(self) -> (Vec<JudgedCandidate>, Vec<String>) {
         let total = self.candidates.len();
         let end = self.candidates.end();
@@ -156,7 +156,7 @@ impl Found {
         };
         let listed: Vec<JudgedCandidate> = first.chain(chosen).filter_map(judged).collect();
         let more = total - listed.len();
-        // The first candidates that are not listed follow the last listed ones at the front.
+        // The candidates that are not listed begin after the last listed one at the front.
         let from = self.candidates.get(MAX_KEPT - 1).map_or(0, |last| last.span.end);
         let note = (more > 0).then(|| format!("candidates: {more} more are not listed, in bytes {from} to {end}"));
         (listed, note.into_iter().chain(self.notes).collect())

@@ -1,4 +1,4 @@
-//! An output to judge, with everything that belongs to the request.
+//! An output to judge, with the rest of the request.
 
 use std::borrow::Cow;
 
@@ -71,6 +71,6 @@ pub struct Request<'t> {
     pub finish: Finish,
     pub lists: Vec<NamedList>,
     pub evidence: Option<Cow<'t, [Observation]>>,
-    /// The offset where the producer's bytes first were not UTF-8: the output has replacement characters from there on.
+    /// The offset of the first byte that was not valid UTF-8. From there on, the output has replacement characters.
     pub invalid_utf8: Option<u32>,
 }

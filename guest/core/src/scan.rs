@@ -19,11 +19,12 @@ pub(crate) fn shown(bytes: &[u8]) -> usize {
     before_first(bytes, marks, |byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
 }
 
-/// Returns the number of bytes before the first marked one: `marks` tests many at a time, `is_marked` one.
+/// Returns the number of bytes before the first marked one. `marks` tests many bytes at a time, and `is_marked` tests
+/// one.
 #[inline(always)]
 fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u8) -> bool) -> usize {
-    // Usually one of the first few is marked. These are checked without a loop, because the sandbox checks its fuel in
-    // each loop.
+    // Usually, one of the first few bytes is marked. These are checked without a loop, because the sandbox checks its
+    // fuel in each loop.
     if let Some(chunk) = bytes.first_chunk::<CHUNK>() {
         let at = first(marks(wide(chunk)));
         if at < CHUNK {
@@ -42,7 +43,7 @@ fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u
 
 use wide::{CHUNK, Wide, first, is_no_space, is_not_printable, is_not_white, is_special, or, separators, wide};
 
-/// Eight bytes in a word, each marked by its highest bit. Bytes after the first marked one may be marked wrongly.
+/// Eight bytes in a word, each marked by its highest bit. Bytes after the first marked one may be marked incorrectly.
 #[cfg(not(target_arch = "wasm32"))]
 mod wide {
     use super::is_separator;
@@ -56,7 +57,7 @@ mod wide {
     const HIGH: u64 = EACH * 0x80;
 
     /// Returns the highest bit of each byte that is below `bound`, which is at most 0x80. The borrow can mark later
-    /// bytes wrongly.
+    /// bytes incorrectly.
     #[inline(always)]
     fn below(word: u64, bound: u64) -> u64 {
         word.wrapping_sub(EACH * bound) & !word & HIGH
@@ -84,8 +85,8 @@ mod wide {
         below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1)
     }
 
-    /// Returns the number of separators. The pieces are short enough for a count of one byte, so that the compiler can
-    /// vectorize.
+    /// Returns the number of separators. Each piece is short enough for its count to fit one byte, so that the compiler
+    /// can vectorize the loop.
     pub(super) fn separators(bytes: &[u8]) -> usize {
         let counted = |piece: &[u8]| piece.iter().map(|byte| u8::from(is_separator(*byte))).sum::<u8>();
         bytes.chunks(240).map(|piece| usize::from(counted(piece))).sum()
@@ -94,14 +95,14 @@ mod wide {
     /// Marks bytes other than spaces.
     #[inline(always)]
     pub(super) fn is_no_space(word: u64) -> u64 {
-        // A byte that is not zero has at least one bit set.
+        // A nonzero byte has at least one bit set.
         word ^ (EACH * u64::from(b' '))
     }
 
     /// Marks bytes other than white space.
     #[inline(always)]
     pub(super) fn is_not_white(word: u64) -> u64 {
-        // The sum of the lower bits carries into the highest bit of each byte that is not zero, and no further.
+        // The sum of the lower bits carries into the highest bit of each nonzero byte, and no further.
         let other = |byte: u8| {
             let differs = word ^ (EACH * u64::from(byte));
             ((differs & !HIGH) + !HIGH) | differs
@@ -153,7 +154,7 @@ mod wide {
         or(u8x16_le(bytes, u8x16_splat(0x1f)), or(is(b'"'), is(b'\\')))
     }
 
-    /// Returns the number of separators. The opening brackets differ in one bit.
+    /// Returns the number of separators. The opening brackets differ in a single bit.
     // Vectorized by hand, because the compiler does not do it when it optimizes for size.
     pub(super) fn separators(bytes: &[u8]) -> usize {
         let (chunks, rest) = bytes.as_chunks::<CHUNK>();
@@ -179,7 +180,7 @@ mod wide {
         v128_not(or(or(is(b' '), is(b'\n')), or(is(b'\r'), is(b'\t'))))
     }
 
-    /// Marks bytes that are not printable ASCII. As signed bytes, those outside of ASCII are negative.
+    /// Marks bytes that are not printable ASCII. Read as signed bytes, those outside ASCII are negative.
     #[inline(always)]
     pub(super) fn is_not_printable(bytes: v128) -> v128 {
         or(i8x16_lt(bytes, u8x16_splat(0x20)), u8x16_eq(bytes, u8x16_splat(0x7f)))
@@ -189,8 +190,8 @@ mod wide {
 /// Returns the number of leading white space bytes.
 #[inline(always)]
 pub(crate) fn white_space(bytes: &[u8]) -> usize {
-    // Usually there is none, or one space, or a line break and spaces. These need no loop, in which the sandbox checks
-    // its fuel.
+    // Usually there is no white space, one space, or a line break and spaces. These cases need no loop, in which the
+    // sandbox would check its fuel.
     match bytes {
         [b'!'..=u8::MAX, ..] => 0,
         [b' ', b'!'..=u8::MAX, ..] => 1,
@@ -216,8 +217,8 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a_words.iter().zip(b_words).all(|(a, b)| word(a) == word(b)) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b)
 }
 
-/// Returns a hash of a few bytes at either end and the length. Used for names, which are short; names with equal hashes
-/// are compared. Whoever chooses the names can produce any number of collisions.
+/// Returns a hash of a few bytes at both ends and the length. Used for names, which are short. Names with equal hashes
+/// are compared. Whoever chooses the names can provoke any number of collisions.
 #[inline(always)]
 pub(crate) fn hash(bytes: &[u8]) -> u32 {
     let word = |piece: Option<&[u8; 8]>| piece.map(|piece| u64::from_le_bytes(*piece));
@@ -234,16 +235,16 @@ pub(crate) fn hash(bytes: &[u8]) -> u32 {
     (product >> 32) as u32 ^ product as u32 >> 16
 }
 
-/// The size of a text from which its values are counted, in bytes.
+/// The size of a text above which its values are counted, in bytes.
 const LARGE: usize = 64 * 1024;
 
-/// Returns the capacity to reserve for the values of a text: an upper bound for a large text, so that the buffer is
-/// never copied, and an estimate for a small one.
+/// Returns the capacity to reserve for the values of a text. For a large text, this is an upper bound, so that the
+/// buffer is never copied. For a small text, it is an estimate.
 pub(super) fn likely_nodes(bytes: &[u8]) -> usize {
     if bytes.len() < LARGE {
         return bytes.len() / 12 + 4;
     }
-    // Each value but the first follows a separator.
+    // Each value except the first follows a separator.
     separators(bytes) + 1
 }
 

@@ -12,13 +12,13 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
     cut_with(text, limit, 0)
 }
 
-/// Truncates a text, and counts `more` bytes that it no longer contains.
+/// Truncates a text. Also counts `more` bytes that the text no longer contains.
 #[inline(never)]
 pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
     if text.len() <= limit && more == 0 {
         return text.to_owned();
     }
-    // Room for the words, whatever the number is.
+    // Leaves room for the words, whatever the number is.
     let end = text.floor_char_boundary(limit.saturating_sub(left_out(text.len() + more)));
     let mut out = text[..end].to_owned();
     push_left_out(&mut out, text.len() - end + more);
@@ -38,7 +38,7 @@ pub fn cut_at(text: &str, keep: usize) -> String {
 
 const LEFT_OUT: [&str; 2] = ["… [", " bytes left out]"];
 
-/// Returns the length of the words for this many bytes left out.
+/// Returns the length of the words that say how many bytes were left out.
 fn left_out(bytes: usize) -> usize {
     LEFT_OUT[0].len() + itoa::Buffer::new().format(bytes).len() + LEFT_OUT[1].len()
 }
@@ -49,7 +49,7 @@ fn push_left_out(out: &mut String, bytes: usize) {
     out.push_str(LEFT_OUT[1]);
 }
 
-/// Returns a text that may have been truncated, without the words that say so.
+/// Returns a text without the words that say that it was truncated, if it has them.
 pub(crate) fn without_left_out(text: &str) -> &str {
     match text.rsplit_once(LEFT_OUT[0]) {
         Some((kept, words)) if words.ends_with(LEFT_OUT[1]) => kept,
@@ -57,7 +57,7 @@ pub(crate) fn without_left_out(text: &str) -> &str {
     }
 }
 
-/// Appends a number. Formatting would cost several times as much, and locations have many numbers.
+/// Appends a number. Formatting would cost several times as much, and locations contain many numbers.
 pub(crate) fn push_number(out: &mut String, number: usize) {
     out.push_str(itoa::Buffer::new().format(number));
 }
@@ -123,8 +123,8 @@ pub(crate) fn skip_blanks(text: &str) -> &str {
     text.trim_start_matches(|character: char| character != '\n' && character.is_whitespace())
 }
 
-/// Quotes a text of a producer so that it reads as data: a JSON string of at most `limit` bytes before quoting, with
-/// invisible characters escaped. If escapes make it more than twice as long, less of it is shown.
+/// Quotes a producer's text so that it reads as data: a JSON string of at most `limit` bytes before quoting, with
+/// invisible characters escaped. If escapes more than double its length, less of the text is shown.
 pub fn quote(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(text.len().min(limit) + 8);
     push_quoted(&mut out, text, limit);
@@ -139,7 +139,7 @@ pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
     let most = out.len() + 2 * limit;
     let mut at = 0;
     loop {
-        // Text without escapes, as most of it is, is copied at once.
+        // Copies text without escapes in one step, because most text has none.
         let room = (keep - at).min(most - out.len());
         let run = shown(&text.as_bytes()[at..at + room]);
         out.push_str(&text[at..at + run]);
@@ -170,13 +170,13 @@ pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
     out.push('"');
 }
 
-/// The lengths of the quoted text before a position and after it, in bytes.
+/// The lengths of the quoted text before and after a position, in bytes.
 const MAX_BEFORE: usize = 40;
 const MAX_AFTER: usize = 20;
 
-/// Describes a position in a text for readers who do not count bytes, as in `not "the rest", after "the line"`: the end
-/// of the text before it, in words, and the beginning of the text after it, quoted. The latter is `None` at the end of
-/// the text.
+/// Describes a position in a text for readers who do not count bytes, as in `not "the rest", after "the line"`. Returns
+/// the end of the text before the position, in words, and the beginning of the text after it, quoted. The latter is
+/// `None` at the end of the text.
 pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
     let (before, after) = text.split_at(at);
     let before = before.trim_end();
@@ -194,7 +194,7 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
     (place, (!next.is_empty()).then(|| quote(next, MAX_AFTER)))
 }
 
-/// Escapes invisible characters, and those that change the direction of writing, like JSON strings do.
+/// Escapes invisible characters, and those that change the writing direction, as in JSON strings.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     push_all_visible(&mut shown, text);
@@ -216,7 +216,7 @@ fn push_all_visible(out: &mut String, text: &str) {
 
 /// Returns the position of the first invisible character.
 fn first_hidden(text: &str) -> Option<usize> {
-    // Most texts are plain, which is quick to detect.
+    // Most texts contain only plain characters, which is quick to detect.
     let plain = printable(text.as_bytes());
     text[plain..].find(is_hidden).map(|at| plain + at)
 }
@@ -231,14 +231,14 @@ fn push_visible(out: &mut String, character: char) {
     }
 }
 
-/// Returns a text escaped like [`visible`] does, and truncated to at most `limit` bytes, with the number of bytes of
-/// `text` left out.
+/// Returns a text escaped as [`visible`] does, and truncated to at most `limit` bytes. The result states the number of
+/// bytes of `text` that were left out.
 pub fn short<'t>(text: impl Into<Cow<'t, str>>, limit: usize) -> String {
     let text = text.into();
     if text.len() <= limit && first_hidden(&text).is_none() { text.into_owned() } else { shortened(&text, limit) }
 }
 
-/// Does the same for a text that changes.
+/// Does the same for a text that needs escaping or truncation.
 #[inline(never)]
 fn shortened(text: &str, limit: usize) -> String {
     let mut out = String::with_capacity(limit);
@@ -280,7 +280,8 @@ pub(crate) fn push_escaped(out: &mut String, character: char) {
     }
 }
 
-/// Appends as many values as fit `limit` bytes, at least one, and the number of further ones. `push` appends one.
+/// Appends at least one value, as many as fit `limit` bytes, and the number of further values. `push` appends one
+/// value.
 pub(crate) fn push_list<T>(
     out: &mut String,
     values: impl ExactSizeIterator<Item = T>,
@@ -307,7 +308,7 @@ pub(crate) fn push_list<T>(
     }
 }
 
-/// Returns `1 item`, `2 items`.
+/// Returns a number with its noun: `1 item`, `2 items`.
 #[inline(never)]
 pub fn count(number: usize, noun: &str) -> String {
     let mut out = String::with_capacity(noun.len() + 8);

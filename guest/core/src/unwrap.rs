@@ -7,7 +7,7 @@ use crate::{
     types::ChangeKind,
 };
 
-/// Returns the edits of a document's text for each value that it may be intended as.
+/// Returns the edits of a document's text for each value that the document may stand for.
 pub(crate) fn envelopes(checker: &Checker, document: &Document) -> Vec<Vec<Edit>> {
     let (_, whole) = document.text();
     let inner = |at: NodeId| {

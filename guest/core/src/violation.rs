@@ -9,13 +9,13 @@ use crate::{
     types::Violation,
 };
 
-/// The most violations that a report lists. It states how many more there were.
+/// The maximum number of violations that a report lists. The report states the number of further ones.
 pub(crate) const MAX_VIOLATIONS: usize = 100;
 
 /// The most violations that a quarantined item lists.
 pub(crate) const MAX_ITEM_VIOLATIONS: usize = 10;
 
-/// The most violations that all items together list, in addition to the first of each.
+/// The maximum number of violations that all items together list, in addition to the first of each item.
 pub(crate) const MAX_ITEMS_VIOLATIONS: usize = 1_000;
 
 /// The length to which `expected` and `received` are truncated, in bytes.
@@ -24,13 +24,13 @@ const MAX_SHORT: usize = 256;
 /// The length to which `schema_path` is truncated, in bytes.
 const MAX_SCHEMA_PATH: usize = 2 * MAX_SHORT;
 
-/// The length to which a list of values is truncated, in bytes, which leaves room for the words around it.
+/// The length to which a list of values is truncated, in bytes. It leaves room for the rest of the message.
 pub(crate) const MAX_LIST: usize = 240;
 
 /// The length to which `message` is truncated, in bytes.
 const MAX_MESSAGE: usize = 512;
 
-/// The received value for a missing member.
+/// The received value if a member is missing.
 pub(crate) const NO_MEMBER: &str = "no such member";
 
 /// The texts of a violation, before they are truncated.
@@ -41,8 +41,8 @@ pub(crate) struct Details<'t> {
 }
 
 impl Violation {
-    /// Creates a violation at a location. Invisible characters in its texts are escaped, and the texts truncated to
-    /// their limits.
+    /// Creates a violation at a location. Escapes invisible characters in its texts, and truncates the texts to their
+    /// limits.
     // Not inlined, because it is called from everywhere and rarely: inlined, it was a twentieth of the component.
     #[inline(never)]
     pub(crate) fn new(place: &Location, keyword: &str, details: Details) -> Self {
@@ -66,7 +66,7 @@ impl Violation {
         }
     }
 
-    /// Creates a violation for a value of a document of the caller, which the value itself describes.
+    /// Creates a violation for a value of a caller's document. The value itself is the received value.
     pub fn of(document: &Document, at: NodeId, keyword: &str, expected: &str, message: &str) -> Self {
         let received = match document.kind(at) {
             kind @ (Kind::Array | Kind::Object) => Cow::Borrowed(kind.name()),
@@ -76,7 +76,7 @@ impl Violation {
             .spanning(document.span(at))
     }
 
-    /// Moves the violation of a document to the location of that document in another.
+    /// Moves a document's violation to the location of that document inside another document.
     pub fn under(mut self, place: &Location) -> Self {
         self.path.replace_range(..1, &place.path());
         self.pointer.insert_str(0, &place.pointer());

@@ -1,4 +1,4 @@
-//! The JSON interface: one request in, one answer out.
+//! The JSON interface: each request gets one answer.
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
@@ -17,12 +17,12 @@ use crate::{
     types::{Change, ChangeKind, Quarantined, Reason, Report, Violation},
 };
 
-/// The caps of a request, which has an output as a string, and may have a contract.
+/// The caps of a request, which contains an output as a string and possibly a contract.
 const REQUEST_CAPS: Caps = Caps {
     bytes: 64 * 1024 * 1024,
     string_bytes: 64 * 1024 * 1024,
-    // A report contains documents as deep as a contract allows, which is deeper than contracts themselves; those have
-    // their own limits.
+    // A report contains documents as deep as a contract allows, which is deeper than contracts themselves. Contracts
+    // have their own limits.
     depth: 128 + 8,
     ..CONTRACT_CAPS
 };
@@ -43,7 +43,7 @@ enum Operation {
     IsSealed,
 }
 
-/// The operations: the name of each, and its members besides `id` and `op`. `schemas/request.schema.json` describes
+/// The operations. Each has a name, and its members besides `id` and `op`. `schemas/request.schema.json` describes
 /// them.
 const OPERATIONS: [(&str, Operation, &[&str]); 11] = [
     ("validate", Operation::Validate, &["agent", "contract", "output", "finish", "lists", "evidence", "invalid_utf8"]),
@@ -64,14 +64,14 @@ pub trait Operations {
     /// Returns their names, and the members of each besides `id` and `op`.
     fn operations(&self) -> &'static [(&'static str, &'static [&'static str])];
 
-    /// Performs one of them, and returns the answer as JSON text.
+    /// Performs one of the operations, and returns the answer as JSON text.
     ///
     /// # Errors
     ///
-    /// A member is missing, or the operation itself fails.
+    /// Returns a fault if a member is missing, or if the operation itself fails.
     fn answer(&mut self, operation: &str, members: &Members) -> Result<String, Fault>;
 
-    /// Seals what these operations register, because the validator's registry is sealed.
+    /// Seals what these operations register, when the validator's registry is sealed.
     fn seal(&mut self);
 }
 
@@ -102,7 +102,7 @@ impl Members<'_, '_, '_> {
         self.0.document.member(Document::ROOT, name).is_some()
     }
 
-    /// Returns a required member as JSON text without insignificant white space, so that locations are relative to it.
+    /// Returns a required member as JSON text without insignificant white space. Locations are relative to it.
     pub fn json(&self, name: &str) -> Result<String, Fault> {
         self.0.source(Document::ROOT, name)
     }
@@ -213,7 +213,8 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Returns the operation, and the members that its requests may have besides `id` and `op`. Default: `validate`.
+    /// Returns the operation, and the members that its requests may have besides `id` and `op`. The default is
+    /// `validate`.
     fn operation(&self, more: &[(&'static str, &'static [&'static str])]) -> Result<Asked, Fault> {
         let at = self.document.member(Document::ROOT, "op");
         let name = at.map_or(Ok("validate"), |at| self.string(at))?;
@@ -261,7 +262,7 @@ impl Call<'_, '_> {
         bad(vec![Violation::of(self.document, at, "request", expected, message)])
     }
 
-    /// Rejects members that this request does not have.
+    /// Rejects members that this request must not have.
     fn only(&self, known: &[&str]) -> Result<(), Fault> {
         let mut members = vec!["id", "op"];
         members.extend(known);
@@ -302,7 +303,7 @@ impl Call<'_, '_> {
         word.parse().map_err(|error: UnknownFinish| self.wrong(at, "why the producer stopped", &error.to_string()))
     }
 
-    /// Returns the state of an output that is still arriving. It is empty before the first chunk.
+    /// Returns the state of an output that is still arriving. Empty before the first chunk.
     fn state(&self) -> Result<Scan, Fault> {
         let document = self.document;
         let state = document.member(Document::ROOT, "state").filter(|&at| document.kind(at) != Kind::Null);
@@ -380,7 +381,7 @@ impl Call<'_, '_> {
         self.string(self.part(at, name)?).map(str::to_owned)
     }
 
-    /// Returns a member that is one of our words.
+    /// Returns a member whose value is one of the gate's words.
     fn word<T: Copy>(&self, at: NodeId, name: &str, all: &[T], word: fn(T) -> &'static str) -> Result<T, Fault> {
         let at = self.part(at, name)?;
         let text = self.string(at)?;
@@ -447,7 +448,7 @@ impl Call<'_, '_> {
         at.map(|at| self.list(at)?.map(|at| self.observation(at)).collect()).transpose()
     }
 
-    /// Reads an observation. Missing members default to the most restrictive value.
+    /// Reads an observation. A missing member has the most restrictive value.
     fn observation(&self, at: NodeId) -> Result<Observation, Fault> {
         const MEMBERS: [&str; 7] = ["id", "kinds", "text", "labels", "confidence", "complete", "limitations"];
         let document = self.document;
@@ -516,7 +517,7 @@ mod tests {
         let owned = |members: &[&str]| members.iter().map(|member| (*member).to_owned()).collect();
         let ours: BTreeMap<String, BTreeSet<String>> =
             OPERATIONS.iter().map(|(name, _, members)| ((*name).to_owned(), owned(members))).collect();
-        // The kernel has further ones, and compares them with the same schema.
+        // The kernel has further operations, and a test of the kernel compares them with the same schema.
         let described: BTreeMap<_, _> = described().into_iter().filter(|(name, _)| ours.contains_key(name)).collect();
         assert_eq!(ours, described);
     }

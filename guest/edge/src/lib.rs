@@ -1,8 +1,8 @@
-//! The gate over HTTP: a component that answers requests of `wasi:http` with what a validator answers to the same
-//! text. `README.md` has the table of statuses, and how it is composed with a validator and served.
+//! The gate over HTTP: a component that answers `wasi:http` requests with a validator's answer to the same text.
+//! `README.md` lists the statuses, and says how to compose the component with a validator and serve it.
 //!
-//! It holds nothing, and reaches nothing but the request that it is given and the validator. How much a request may take
-//! and how long is for the server to say; what is bounded here is how much of a body is read.
+//! The component keeps no state, and accesses only the request and the validator. The server limits the size and the
+//! time of a request. This component only limits the size of the body that it reads.
 #![allow(missing_docs, reason = "the export is documented by wasi:http")]
 
 use std::io::Write as _;
@@ -31,10 +31,10 @@ mod bindings {
 
 use bindings::seamgate::validator::wire;
 
-/// The longest body that is read, in bytes: as long as the longest request that the host's library takes.
+/// The maximum size of a body, in bytes. Equals the maximum size of a request in the host's library.
 const MAX_BODY: u64 = 8 * 1024 * 1024;
 
-/// How much of a body is asked for at a time.
+/// The number of bytes of a body that are requested at a time.
 const PIECE: u64 = 64 * 1024;
 
 struct Edge;
@@ -48,7 +48,7 @@ impl Guest for Edge {
     }
 }
 
-/// What goes back: one answer as `wire.call` gives it.
+/// The response: one answer as `wire.call` returns it.
 struct Answer {
     status: Status,
     json: String,
@@ -60,7 +60,7 @@ fn answer(request: &IncomingRequest) -> Answer {
     if path != "/" {
         return fault(Status::NotFound, "bad_request", "path: must be \"/\", which takes GET and POST", "");
     }
-    // A server may keep an instance for further requests: no request may leave a contract behind. Where contracts were
+    // A server may reuse an instance for further requests, so no request may leave a contract behind. If contracts were
     // baked into the validator, this changes nothing.
     wire::call("{\"op\":\"seal\"}");
     match request.method() {
@@ -81,7 +81,7 @@ fn call(request: &str) -> Answer {
     Answer { status: status::of(&json), json }
 }
 
-/// The body of a request as text, or the answer to one that cannot be read.
+/// Returns the body of a request as text, or the answer to a body that cannot be read.
 fn body(request: &IncomingRequest) -> Result<String, Answer> {
     let declared = request.headers().get("content-length");
     let declared = declared.first().and_then(|value| std::str::from_utf8(value).ok()?.trim().parse::<u64>().ok());
@@ -89,7 +89,7 @@ fn body(request: &IncomingRequest) -> Result<String, Answer> {
         return Err(too_large());
     }
     let broken = |_| fault(Status::BadRequest, "bad_request", "request: the body cannot be read", "");
-    // The stream is dropped before what it is a part of.
+    // The stream must be dropped before the body that it belongs to.
     let incoming = request.consume().map_err(broken)?;
     let stream = incoming.stream().map_err(broken)?;
     let mut body = Vec::with_capacity(declared.unwrap_or_default() as usize);
@@ -118,7 +118,8 @@ fn too_large() -> Answer {
     fault(Status::ContentTooLarge, "input_too_large", &message, &format!("\"limit\":{MAX_BODY}"))
 }
 
-/// A fault of this component's own, in the validator's words. The texts are written here, and hold no control characters.
+/// Returns a fault of this component in the validator's form. The texts are constants, and contain no control
+/// characters.
 fn fault(status: Status, code: &str, message: &str, detail: &str) -> Answer {
     let message = message.replace('"', "\\\"");
     let fault = format!("{{\"fault\":\"{code}\",\"message\":\"{message}\",\"detail\":{{{detail}}}}}");
@@ -133,14 +134,14 @@ fn respond(response: ResponseOutparam, answer: &Answer) {
         entries.push(("allow", "GET, POST"));
     }
     for (name, value) in entries {
-        // A server that does not take such a header still gets the answer.
+        // If a server rejects this header, it still gets the answer.
         let _ = headers.append(name, value.as_bytes());
     }
     let outgoing = OutgoingResponse::new(headers);
     let _ = outgoing.set_status_code(answer.status as u16);
     let body = outgoing.body();
     ResponseOutparam::set(response, Ok(outgoing));
-    // From here on the only thing that can go wrong is that nobody listens any more.
+    // From here on, the only possible failure is that the client has disconnected.
     let Ok(body) = body else { return };
     if let Ok(mut stream) = body.write() {
         let written = stream.write_all(answer.json.as_bytes()).is_ok() && stream.blocking_flush().is_ok();

@@ -1,8 +1,8 @@
-//! `wire.call` for hosts that run core modules: bytes are passed by their address and length in the memory.
+//! `wire.call` for hosts that run core modules. Bytes are passed by their address and length in memory.
 //!
-//! The component also exports these functions, and does not use them; `host/component/module.wasm` is made of its
-//! module, and exports nothing else (`xtask/component/src/meter.rs`). A host allocates room for a request, writes it
-//! there, calls, and reads the answer at the address that the result contains.
+//! The component also exports these functions, but does not use them. `host/component/module.wasm` is built from the
+//! component's module, and exports nothing else (`xtask/component/src/meter.rs`). A host allocates room for a request,
+//! writes the request there, calls, and reads the answer at the address in the result.
 
 use std::{
     alloc::{Layout, alloc},
@@ -19,7 +19,7 @@ thread_local! {
     static ANSWER: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// Allocates room for what a host passes to a call (Component Model, Canonical ABI).
+/// Allocates room for data that a host passes to a call (Component Model, Canonical ABI).
 ///
 /// # Safety
 ///
@@ -32,7 +32,7 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: us
     unsafe { wit_bindgen::rt::cabi_realloc(old, old_length, alignment, length) }
 }
 
-/// Reserves this many bytes for the request of the next `seamgate_call`. Returns their address, or 0 if they do not fit.
+/// Reserves room for the next request to `seamgate_call`, in bytes. Returns its address, or 0 if it does not fit.
 #[unsafe(no_mangle)]
 extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
     begin_call();
@@ -43,12 +43,13 @@ extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
     }
 }
 
-/// Answers a request, as `wire.call` does: UTF-8 in, UTF-8 out. Returns the address of the answer in the upper 32 bits
-/// and its length in the lower ones; it stays there until the next call. The memory of the request is freed.
+/// Answers a request like `wire.call`: UTF-8 in, UTF-8 out. Returns the address of the answer in the upper 32 bits, and
+/// its length in the lower 32 bits. The answer stays there until the next call. Frees the memory of the request.
 ///
 /// # Safety
 ///
-/// `request` must be what [`seamgate_allocate`] returned for this `length`, written to, and is given away.
+/// `request` must be the address that [`seamgate_allocate`] returned for this `length`, with all bytes written. The
+/// caller gives up ownership.
 pub unsafe fn call<C: Component>(request: *mut u8, length: usize) -> u64 {
     ANSWER.set(String::new());
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
@@ -59,7 +60,7 @@ pub unsafe fn call<C: Component>(request: *mut u8, length: usize) -> u64 {
             C::with_operations(|operations| core::call_bytes_with(registry, operations, &request))
         })
     });
-    // The answer outlasts the call. In the call's arena, it would prevent that from starting again.
+    // The answer outlasts the call. In the call's arena, it would prevent the arena from starting again.
     let answer = lasting(|| answer.clone());
     let at = (answer.as_ptr().addr() as u64) << 32 | answer.len() as u64;
     ANSWER.set(answer);

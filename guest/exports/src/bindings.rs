@@ -7,7 +7,7 @@
 pub mod exports {
 pub mod seamgate {
 pub mod harness {
-/// What agents may do: one profile for each. Every document is JSON text, and has a schema in `schemas/`.
+/// The profiles of agents, one for each: what an agent may do. Every document is JSON text with a schema in `schemas/`.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod profiles {
 #[used]
@@ -1567,31 +1567,32 @@ len35 * (2 * ::core::mem::size_of::<*const u8>()),
 }
 }
 pub trait Guest {
-/// Compile a profile, `schemas/profile.schema.json`, whole, and keep it. Its examples are tried. Registering the same
-/// one again changes nothing. Gives `{"agent":…,"version":…,"profile":DIGEST,"tools":[…],"lists":[…],"disabled":[…]}`.
+/// Compiles a whole profile (`schemas/profile.schema.json`), checks its examples, and stores it. Registering the
+/// same profile again changes nothing. Returns
+/// `{"agent":…,"version":…,"profile":DIGEST,"tools":[…],"lists":[…],"disabled":[…]}`.
 ///
-/// Faults: `bad-profile`, also where the agent has another one; `sealed`.
+/// Faults: `bad-profile` if the profile is invalid, or if the agent already has another profile. `sealed`.
 #[allow(async_fn_in_trait)]
 fn register(
 profile: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// Whether an agent has a profile.
+/// Returns whether a profile is registered for an agent.
 #[allow(async_fn_in_trait)]
 fn has(agent: _rt::String) -> bool;
-/// The agents that have one, in ascending order of their bytes.
+/// Returns the agents that have a profile, in ascending order of their bytes.
 #[allow(async_fn_in_trait)]
 fn names() -> _rt::Vec<_rt::String>;
-/// What `register` gave. Faults: `unknown-agent`.
+/// Returns the result of `register`. Faults: `unknown-agent`.
 #[allow(async_fn_in_trait)]
 fn profile(
 agent: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// Text for the agent's prompt. Faults: `unknown-agent`.
+/// Returns text for the agent's prompt. Faults: `unknown-agent`.
 #[allow(async_fn_in_trait)]
 fn describe(
 agent: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// What is likely a mistake in a profile, registered or not. Faults: `bad-profile`.
+/// Returns the likely mistakes in a profile, registered or not. Faults: `bad-profile`.
 #[allow(async_fn_in_trait)]
 fn lint(
 profile: _rt::String,
@@ -1658,8 +1659,8 @@ static mut _RET_AREA: _RetArea = _RetArea(
 * ::core::mem::size_of::<*const u8>()],
 );
 }
-/// Decisions about single calls, for callers who own their loop, and whole runs. Pure: times, principals and nonces are in
-/// the facts and in the events.
+/// Decisions about single calls, for callers with their own loop, and whole runs. The functions are pure: times,
+/// principals and nonces are in the facts and events.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod kernel {
 #[used]
@@ -4346,32 +4347,32 @@ _rt::cabi_dealloc(l1, l2, 1);
 }
 pub trait Guest {
 type Run: GuestRun;
-/// The tools that the model may see. `listed`: what servers list, `lock.schema.json`; without it, the profile's own
-/// definitions are looked at. Gives a surface, `surface.schema.json`.
+/// Returns the tools that the model may see, as a surface (`surface.schema.json`). `listed` holds the tools that
+/// servers list (`lock.schema.json`). Without it, the definitions in the profile apply.
 ///
-/// Faults: `unknown-agent`; `bad-request` where the facts or the list are none, or the facts lack the mode.
+/// Faults: `unknown-agent`. `bad-request` if the facts or the list are invalid, or if the facts lack the mode.
 #[allow(async_fn_in_trait)]
 fn surface(
 agent: _rt::String,
 facts: _rt::String,
 listed: ::core::option::Option<_rt::String>,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// Whether a call may run. `facts`: `facts.schema.json`; `call`: `call.schema.json`. Gives a decision,
-/// `decision.schema.json`.
+/// Decides whether a call (`call.schema.json`) may run, given the facts (`facts.schema.json`). Returns a decision
+/// (`decision.schema.json`).
 ///
-/// Faults: `unknown-agent`; `bad-request` where the facts or the call are none, or the facts lack the mode, or a list
-/// that a scope names. What the model did wrong is a decision, never a fault.
+/// Faults: `unknown-agent`. `bad-request` if the facts or the call are invalid, or if the facts lack the mode or a
+/// list that a scope names. An error of the model is a decision, never a fault.
 #[allow(async_fn_in_trait)]
 fn permit(
 agent: _rt::String,
 facts: _rt::String,
 call: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// What the model may read of a result: checked, cut, cleaned. `outcome`: `result.schema.json`. Gives an observation,
-/// `observation.schema.json`.
+/// Returns the part of a result (`result.schema.json`) that the model may read: checked, truncated and sanitized.
+/// The result is an observation (`observation.schema.json`).
 ///
-/// Faults: `unknown-agent`; `bad-request` where facts, call or outcome are none, the profile has no such tool, or the
-/// facts have no nonce. What the tool did wrong is an observation, never a fault.
+/// Faults: `unknown-agent`. `bad-request` if facts, call or outcome are invalid, if the profile has no such tool,
+/// or if the facts have no nonce. An error of the tool is an observation, never a fault.
 #[allow(async_fn_in_trait)]
 fn observe(
 agent: _rt::String,
@@ -4379,21 +4380,23 @@ facts: _rt::String,
 call: _rt::String,
 outcome: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// Apply one event to a run. `state`: what the step before gave; none for the first event, which is `started`. `event`:
-/// `event.schema.json`. Gives a step, `step.schema.json`: the new state, what was decided, and what the host must do next.
+/// Applies one event (`event.schema.json`) to a run. `state` is the state that the previous step returned. It is
+/// none for the first event, which is `started`. Returns a step (`step.schema.json`): the new state, the decisions,
+/// and what the host must do next.
 ///
-/// Faults: `unknown-agent`; `bad-request` where the event is none, or the state is none of this profile and version. Such an
-/// event is no part of the run. An event that does not fit the run is a step that changes nothing.
+/// Faults: `unknown-agent`. `bad-request` if the event is invalid, or if the state does not belong to this profile
+/// and version. Such an event does not become part of the run. An event that does not fit the run is a step that
+/// changes nothing.
 #[allow(async_fn_in_trait)]
 fn advance(
 agent: _rt::String,
 state: ::core::option::Option<_rt::String>,
 event: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// What one audience sees of a line of a journal: `model`, `ui`, `user`, `audit` or `eval`. Gives
-/// `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
+/// Returns a line of a journal as one audience sees it: `model`, `ui`, `user`, `audit` or `eval`. The result is
+/// `{"audience":…,"view":…}`. The view is null if the profile shows nothing.
 ///
-/// Faults: `unknown-agent`; `bad-request` where the line is none, or there is no such audience.
+/// Faults: `unknown-agent`. `bad-request` if the line is invalid, or if there is no such audience.
 #[allow(async_fn_in_trait)]
 fn project(
 agent: _rt::String,
@@ -4479,19 +4482,20 @@ _rt::Box::into_raw(_rt::Box::new(val))
 unsafe fn resource_from_raw_(handle: *mut Self::Rep) -> Self::Rep {
 *unsafe { _rt::Box::from_raw(handle) }
 }
-/// Go on with a run, or with none start one. Faults: those of `advance`.
+/// Continues a run. Starts a new run if there is no state. Faults: those of `advance`.
 #[allow(async_fn_in_trait)]
 fn open(
 agent: _rt::String,
 state: ::core::option::Option<_rt::String>,
 ) -> ::core::result::Result<Run, Fault>;
-/// Apply one event. Gives the step of `advance` without the state. Faults: those of `advance`; the state stays.
+/// Applies one event. Returns the step of `advance` without the state. Faults: those of `advance`. A fault
+/// leaves the state unchanged.
 #[allow(async_fn_in_trait)]
 fn advance(
 &self,
 event: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// The state after the last step; none before the first.
+/// Returns the state after the last step. None before the first step.
 #[allow(async_fn_in_trait)]
 fn state(&self) -> ::core::option::Option<_rt::String>;
 }
@@ -4601,25 +4605,25 @@ static mut _RET_AREA: _RetArea = _RetArea(
 }
 }
 pub mod validator {
-/// The words of seamgate: what is asked, and what is answered. The same two documents exist as JSON
-/// (`schemas/request.schema.json`, `schemas/report.schema.json`); records here have the same members in the
-/// same order, `kebab-case` here being `snake_case` there.
+/// The types of requests and reports. The same two documents exist as JSON (`schemas/request.schema.json`,
+/// `schemas/report.schema.json`). The records have the same members in the same order. Names in `kebab-case` are in
+/// `snake_case` there.
 ///
-/// Offsets are in bytes of UTF-8, and end exclusive. Texts that repeat what a producer wrote are cut, and say so:
-/// an implementor never returns more of the output than these records say.
+/// Offsets are in bytes of UTF-8, with exclusive ends. Texts that repeat what a producer wrote are truncated and say
+/// so. An implementor never returns more of the output than these records allow.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod types {
 #[used]
 #[doc(hidden)]
 static __FORCE_SECTION_REF: fn() = super::super::super::super::__link_custom_section_describing_imports;
 use super::super::super::super::_rt;
-/// A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`.
+/// A piece of the output, as byte offsets into the given UTF-8 text. In JSON, it is `[start,end]`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Span {
-/// Where it begins.
+/// The offset at which it begins.
 pub start: u32,
-/// Where it ends, exclusive.
+/// The offset at which it ends, exclusive.
 pub end: u32,
 }
 impl ::core::fmt::Debug for Span {
@@ -4633,18 +4637,18 @@ f.debug_struct("Span")
 .finish()
 }
 }
-/// What became of an output.
+/// The outcome for an output.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Disposition {
-/// The document is valid: `report.output` is it.
+/// The document is valid and is in `report.output`.
 Accepted,
-/// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out: look
-/// before use.
+/// Some items were kept and others quarantined, the text was repaired, or another document in it was left out.
+/// Review it before use.
 Partial,
-/// Nothing is emitted: `report.error` says why.
+/// The output is not used. `report.error` says why.
 Rejected,
-/// The producer declined to answer. A first-class outcome, not a failure.
+/// The producer declined to answer. This is a normal outcome, not a failure.
 Refused,
 }
 impl ::core::fmt::Debug for Disposition {
@@ -4683,22 +4687,22 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs stand
-/// for these: `schemas/request.schema.json` has the table.
+/// The reason for which the producer stopped, as its API reports it. In JSON and in the host libraries, the words
+/// of the common APIs are also accepted: `schemas/request.schema.json` has the table.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Finish {
-/// It came to an end by itself.
+/// It finished by itself.
 Stop,
-/// It was cut off at a length limit.
+/// It reached a length limit.
 Length,
-/// It declined.
+/// It declined to answer.
 Refusal,
 /// A filter withheld its text.
 ContentFilter,
 /// It stopped to call a tool. Its text is judged as after `stop`.
 ToolCall,
-/// Not known. The default where a caller has nothing to say.
+/// Unknown. The default if a caller does not state the reason.
 Unknown,
 }
 impl ::core::fmt::Debug for Finish {
@@ -4737,12 +4741,12 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// The values that one named list allows (`allow` in the contract names the list).
+/// The values that a named list allows. `allow` in the contract refers to the list by name.
 #[derive(Clone)]
 pub struct NamedList {
-/// As `allow` names it.
+/// The name that `allow` refers to.
 pub name: _rt::String,
-/// What it allows.
+/// The allowed values.
 pub values: _rt::Vec<_rt::String>,
 }
 impl ::core::fmt::Debug for NamedList {
@@ -4756,15 +4760,15 @@ f.debug_struct("NamedList")
 .finish()
 }
 }
-/// How sure one may be of what was seen.
+/// The confidence in an observation.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Confidence {
-/// Little: it is stale, or nobody says more.
+/// Low: the observation is stale, or nothing else is known.
 Low,
-/// Something: a part of it was seen.
+/// Medium: part of the result was seen.
 Medium,
-/// As sure as its source is.
+/// High: as reliable as its source.
 High,
 }
 impl ::core::fmt::Debug for Confidence {
@@ -4797,23 +4801,24 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// What the producer saw of one result, for claims to cite.
+/// The part of a result that the producer saw. Claims cite it.
 #[derive(Clone)]
 pub struct Observation {
-/// What claims cite it by: 1 to 256 bytes, and no other has it.
+/// The id by which claims cite it: 1 to 256 bytes, unique in the request.
 pub id: _rt::String,
-/// The kinds of evidence that it is.
+/// The kinds of evidence that it provides.
 pub kinds: _rt::Vec<_rt::String>,
-/// What the producer saw of it, byte for byte: at most 1 MiB.
+/// The text that the producer saw, byte for byte: at most 1 MiB.
 pub text: _rt::String,
-/// What is known of it. `stale`: claims on it may state low confidence, and none of absence. `sampled`, `partial`,
-/// `truncated`: medium, and none of absence. `empty`: the result held nothing. Others mean nothing here.
+/// Labels of the observation. `stale`: claims based on it may state low confidence, and no absence. `sampled`,
+/// `partial`, `truncated`: medium confidence, and no absence. `empty`: the result contained nothing. Other
+/// labels have no effect here.
 pub labels: _rt::Vec<_rt::String>,
-/// The most that its source allows a claim to state.
+/// The highest confidence that its source allows a claim to state.
 pub confidence: Confidence,
-/// Whether all of the result was seen, so that what is not in it is not there.
+/// True if the whole result was seen, so that anything it does not contain does not exist.
 pub complete: bool,
-/// Codes of what limits it. Each claim that cites it must repeat them.
+/// Codes of its limitations. Each claim that cites it must repeat them.
 pub limitations: _rt::Vec<_rt::String>,
 }
 impl ::core::fmt::Debug for Observation {
@@ -4835,20 +4840,21 @@ f.debug_struct("Observation")
 /// One output to judge.
 #[derive(Clone)]
 pub struct Request {
-/// The agent whose contract applies. For `validate.validate-with` it may be empty; where it is not, it must
-/// be the agent of the contract given.
+/// The agent whose contract applies. For `validate.validate-with`, it may be empty. Otherwise, it must be the
+/// agent of the given contract.
 pub agent: _rt::String,
-/// The raw text that the agent produced, prose and fences included.
+/// The raw text that the agent produced, including prose and fences.
 pub output: _rt::String,
 pub finish: Finish,
-/// Lists that the contract's `allow` names, each at most once; all but those of optional rules. Others do no harm.
+/// The lists that the contract's `allow` names, each at most once. Only those of optional rules may be missing.
+/// Other lists are ignored.
 pub lists: _rt::Vec<NamedList>,
-/// What the producer saw: at most 1,000 observations of 4 MiB in all. Where the contract has `evidence`, none is a
-/// fault, and an empty list is not. Where it has not, they do no harm.
+/// The observations that the producer saw: at most 1,000, with 4 MiB in total. If the contract has `evidence`,
+/// a missing list is a fault, and an empty list is not. If it has none, observations are ignored.
 pub evidence: ::core::option::Option<_rt::Vec<Observation>>,
-/// Where the producer's bytes first were not UTF-8, if anywhere: the length of the well-formed part before.
-/// A caller that has bytes replaces what is malformed and says so here, and the output is rejected
-/// with that place; a caller that has text passes none.
+/// The length of the well-formed UTF-8 before the producer's first malformed byte, if there is one. A caller
+/// that has bytes replaces the malformed ones and sets this offset, and the output is rejected with its
+/// position. A caller that has text leaves it out.
 pub invalid_utf8: ::core::option::Option<u32>,
 }
 impl ::core::fmt::Debug for Request {
@@ -4866,31 +4872,31 @@ f.debug_struct("Request")
 .finish()
 }
 }
-/// One thing that is wrong.
+/// A requirement that is not met.
 #[derive(Clone)]
 pub struct Violation {
-/// Where in the document, as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
+/// The location in the document as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
 pub path: _rt::String,
-/// The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that
-/// is not: `json`, `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`,
-/// `caps.bytes`, `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of
-/// them is valid), `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`,
-/// `evidence.quote`, `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows
-/// from others), `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`,
+/// The violated keyword of the schema (`type`, `required`, …), or the failed check of the gate: `json`, `utf8`,
+/// `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
+/// `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (no item is valid),
+/// `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
+/// `evidence.value` (the value at a pointer), `evidence.compute` (a figure computed from others),
+/// `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`,
 /// `evidence.absence`, `evidence.kind`.
 pub keyword: _rt::String,
-/// What would be right, short.
+/// A short description of what would be right.
 pub expected: _rt::String,
-/// What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape it.
+/// The received value, truncated to 256 bytes. Invisible characters are escaped as in JSON strings.
 pub received: _rt::String,
-/// One sentence for a person.
+/// One sentence for people.
 pub message: _rt::String,
-/// The same place as a JSON Pointer (RFC 6901); empty for the whole document.
+/// The same location as a JSON Pointer (RFC 6901). Empty for the whole document.
 pub pointer: _rt::String,
-/// The keyword's place in the schema as a JSON Pointer; as a URI with a pointer for its fragment where
-/// the keyword stands in one of `resources`. Empty where no keyword is concerned.
+/// The location of the keyword in the schema as a JSON Pointer. If the keyword is in one of `resources`, a URI
+/// with a pointer as its fragment. Empty if no keyword is involved.
 pub schema_path: _rt::String,
-/// The piece of the output concerned, where there is one.
+/// The affected piece of the output, if there is one.
 pub span: ::core::option::Option<Span>,
 }
 impl ::core::fmt::Debug for Violation {
@@ -4910,15 +4916,15 @@ f.debug_struct("Violation")
 .finish()
 }
 }
-/// Which of the three stages rejected the output.
+/// The stage that rejected the output.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum ErrorKind {
-/// JSON was found and read, and is not what the contract asks for.
+/// The JSON was parsed, and does not match the contract.
 OutputValidationFailed,
-/// No candidate was found, or several where the contract allows one.
+/// No candidate was found, or several were found and the contract allows one.
 ExtractionFailed,
-/// A candidate was found that is not JSON; the violation says where it stops being so.
+/// The candidate is invalid JSON. The violation says where.
 MalformedJson,
 }
 impl ::core::fmt::Debug for ErrorKind {
@@ -4953,20 +4959,20 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// The canonical error of a rejected output.
+/// The error of a rejected output.
 #[derive(Clone)]
 pub struct OutputError {
-/// Which stage rejected it.
+/// The stage that rejected it.
 pub error: ErrorKind,
-/// The schema's `$id`, where it has one.
+/// The schema's `$id`, if it has one.
 pub schema_id: ::core::option::Option<_rt::String>,
-/// The agent whose output it is.
+/// The agent that produced the output.
 pub agent_id: _rt::String,
-/// At most 100, in document order, then in the order of the schema; `notes` says where there were more.
+/// At most 100 violations, in document order and then in schema order. `notes` says if there were more.
 pub violations: _rt::Vec<Violation>,
-/// The output, cut to 4,096 bytes at a character boundary; the cut says how much is left out.
+/// The output, truncated to 4,096 bytes at a character boundary. The end says how much was left out.
 pub raw_output: _rt::String,
-/// Whether another attempt by the same producer can help.
+/// True if another attempt by the same producer can help.
 pub retryable: bool,
 }
 impl ::core::fmt::Debug for OutputError {
@@ -4984,21 +4990,21 @@ f.debug_struct("OutputError")
 .finish()
 }
 }
-/// Why an item is in quarantine: the first check that it failed, in this order.
+/// The reason for which an item is in quarantine: the first check that it failed, in this order.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum QuarantineReason {
-/// It is not JSON.
+/// It is invalid JSON.
 Malformed,
 /// The schema does not allow it.
 Schema,
-/// It passes a cap, has a member twice, or holds text that is not Unicode.
+/// It exceeds a cap, has a duplicate member, or contains text that is not Unicode.
 Guardrail,
-/// A value is not in its list.
+/// A value is not on its list.
 AllowList,
-/// What it claims is not supported by what it cites.
+/// Its claims are not supported by what they cite.
 Evidence,
-/// It is valid, and `items.max` others are kept.
+/// It is valid, but `items.max` other items are already kept.
 OverLimit,
 }
 impl ::core::fmt::Debug for QuarantineReason {
@@ -5045,23 +5051,23 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// One item that was kept out of `output`.
+/// An item that was left out of `output`.
 #[derive(Clone)]
 pub struct Quarantined {
-/// Its place among the items as the producer wrote them, from 0.
+/// The index among the items as the producer wrote them, from 0.
 pub index: u32,
-/// Where it stood in the document, as a JSONPath.
+/// The item's location in the document, as a JSONPath.
 pub path: _rt::String,
-/// The same place as a JSON Pointer (RFC 6901).
+/// The same location as a JSON Pointer (RFC 6901).
 pub pointer: _rt::String,
 /// The first check that it failed.
 pub reason: QuarantineReason,
-/// The piece of the output, where it stood in this one.
+/// The piece of the output, if the item is in this output.
 pub span: ::core::option::Option<Span>,
-/// Its text, cut to 256 bytes.
+/// The item's text, truncated to 256 bytes.
 pub snippet: _rt::String,
-/// What is wrong by the check that it failed: at most 10, and 1,000 for all items together; `notes` says where
-/// there were more.
+/// The violations of the failed check: at most 10, and 1,000 for all items together. `notes` says if there were
+/// more.
 pub violations: _rt::Vec<Violation>,
 }
 impl ::core::fmt::Debug for Quarantined {
@@ -5080,16 +5086,16 @@ f.debug_struct("Quarantined")
 .finish()
 }
 }
-/// One item that is valid, of a document that is not.
+/// A valid item of an invalid document.
 #[derive(Clone)]
 pub struct Item {
-/// Its place among the items as the producer wrote them, from 0.
+/// The index among the items as the producer wrote them, from 0.
 pub index: u32,
-/// Where it stood in the document, as a JSONPath.
+/// The item's location in the document, as a JSONPath.
 pub path: _rt::String,
 /// The piece of the output.
 pub span: ::core::option::Option<Span>,
-/// The item. JSON text without optional white space.
+/// The item as JSON text without optional white space.
 pub value: _rt::String,
 }
 impl ::core::fmt::Debug for Item {
@@ -5105,14 +5111,14 @@ f.debug_struct("Item")
 .finish()
 }
 }
-/// What a change did: first what puts right what is only syntax, then what leaves out what could not be put right, then
-/// what the contract asks for.
+/// The kind of a change. Kinds that repair syntax come first, then kinds that remove what could not be repaired,
+/// then kinds that the contract asks for.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum ChangeKind {
-/// Brackets that were missing were added.
+/// Missing brackets were added.
 Closed,
-/// The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it.
+/// The missing quote was added to a string that was cut off. The contract's `keep_cut_off` names it.
 ClosedString,
 /// The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a number,
 /// a literal or an escape.
@@ -5125,21 +5131,23 @@ CommaRemoved,
 ColonAdded,
 /// A comment was removed.
 Comment,
-/// White space that is not JSON's was replaced, such as a literal `\n` between values.
+/// White space that JSON does not allow was replaced, such as a literal `
+/// ` between values.
 Space,
-/// Quotes were made double.
+/// Other quotes were replaced with double quotes.
 Quotes,
-/// Quotes were put around a member name.
+/// Quotes were added around a member name.
 Quoted,
-/// A character that must be escaped in a string was escaped, or a backslash that JSON does not know there was removed.
+/// A character in a string was escaped because JSON requires it, or a backslash that begins no JSON escape was
+/// removed.
 Escaped,
-/// A literal of Python's was made JSON's.
+/// A Python literal was replaced with the JSON literal.
 Literal,
-/// A full-width comma or colon between values was made JSON's.
+/// A full-width comma or colon between values was replaced with the JSON character.
 Punctuation,
 /// A backslash was removed from JSON that was escaped once too often.
 Unescaped,
-/// Documents in a row were put into a list.
+/// Consecutive documents were put into a list.
 Wrapped,
 /// Brackets and marks that belong to nothing were removed.
 Stray,
@@ -5147,14 +5155,15 @@ Stray,
 Around,
 /// An item was removed: it is in quarantine.
 ItemRemoved,
-/// A member that could not be put right was removed.
+/// A member that could not be repaired was removed.
 MemberRemoved,
-/// A member that the schema forbids was removed, as the contract asks.
+/// A member that the schema forbids was removed, because the contract asks for it.
 Stripped,
-/// A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case, or
-/// nothing in place of `null`.
+/// A value was rewritten to match the schema, because the contract asks for it: the value inside a string, a
+/// word in another case, or a removed `null`.
 Coerced,
-/// The envelope around the document was removed, or the one that it lacked was added, as the contract asks.
+/// The envelope around the document was removed, or a missing envelope was added, because the contract asks for
+/// it.
 Unwrapped,
 }
 impl ::core::fmt::Debug for ChangeKind {
@@ -5265,19 +5274,20 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// One change that was made to the text before it was validated. Applied in order to the candidate that was chosen,
-/// the changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
+/// One change that was made to the text before validation. Applied in order to the chosen candidate, the changes
+/// produce exactly the text that was validated. They do not overlap, and several may insert text at the same
+/// position.
 #[derive(Clone)]
 pub struct Change {
-/// What it did.
+/// The kind of the change.
 pub kind: ChangeKind,
-/// The innermost value concerned, as far as it is there.
+/// The path of the innermost affected value, as far as it exists.
 pub path: _rt::String,
-/// The piece of the output concerned.
+/// The affected piece of the output.
 pub span: ::core::option::Option<Span>,
-/// What stood there, cut to 256 bytes.
+/// The replaced text, truncated to 256 bytes.
 pub before: _rt::String,
-/// What stands there instead, whole.
+/// The complete replacement.
 pub after: _rt::String,
 }
 impl ::core::fmt::Debug for Change {
@@ -5294,13 +5304,13 @@ f.debug_struct("Change")
 .finish()
 }
 }
-/// How a candidate was found.
+/// The way in which a candidate was found.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Source {
-/// In a fenced block with one of the contract's markers, or, where there is none, without an info string.
+/// In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
 Block,
-/// As the whole output, or one of its documents with the text around it.
+/// As the whole output, or as one of its documents with the text around it.
 Raw,
 /// As a bare object or array in prose.
 Embedded,
@@ -5333,16 +5343,16 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// A piece of the output that could be the JSON asked for.
+/// A piece of the output that could be the requested JSON.
 #[derive(Clone)]
 pub struct Candidate {
-/// How it was found.
+/// The way in which it was found.
 pub source: Source,
-/// The contract's marker that the block bears; none for a block without an info string, and for other sources.
+/// The contract's marker on the block. None for a block without an info string, and for other sources.
 pub marker: ::core::option::Option<_rt::String>,
 /// The piece of the output.
 pub span: Span,
-/// Whether this one was judged.
+/// True if this candidate was judged.
 pub chosen: bool,
 }
 impl ::core::fmt::Debug for Candidate {
@@ -5358,14 +5368,13 @@ f.debug_struct("Candidate")
 .finish()
 }
 }
-/// What the feedback asks the producer for.
+/// The content that the feedback requests from the producer.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Wanted {
-/// Nothing: the output is accepted, the producer declined, or nothing is missing of an output whose syntax was
-/// repaired.
+/// Nothing: the output is accepted, the producer declined, or the syntax was repaired and nothing is missing.
 Nothing,
-/// The items that it names, and nothing else: `merge` puts them in their places.
+/// Only the items that it names. `merge` puts them in their places.
 Items,
 /// The whole output again.
 Whole,
@@ -5396,19 +5405,19 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// What `merge` did with a report.
+/// The use that `merge` made of a report.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum MergeOutcome {
-/// It took the place of what was before it.
+/// It replaced the document before it.
 Replaced,
-/// It gave items.
+/// It provided items.
 GaveItems,
 /// None of its items was used.
 GaveNone,
-/// It was not needed, or has no items: it is not used.
+/// It is not used, because it was not needed or has no items.
 Unused,
-/// It is not used: with it, the whole would not be valid.
+/// It is not used, because the merged document would be invalid.
 Invalid,
 }
 impl ::core::fmt::Debug for MergeOutcome {
@@ -5451,16 +5460,16 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// What became of one report that was put together with those before it.
+/// The outcome for one merged report.
 #[derive(Clone)]
 pub struct MergeStep {
-/// Its place in the list that `merge` was given, from 0.
+/// The index in the list that `merge` received, from 0.
 pub report: u32,
-/// What was done with it.
+/// The use that `merge` made of the report.
 pub outcome: MergeOutcome,
-/// The numbers of the items that it gave.
+/// The numbers of the items that it provided.
 pub items: _rt::Vec<u32>,
-/// The numbers of its own items that match no item that was asked for: they are not used.
+/// The numbers of its items that match no requested item. They are not used.
 pub unknown: _rt::Vec<u32>,
 }
 impl ::core::fmt::Debug for MergeStep {
@@ -5476,41 +5485,42 @@ f.debug_struct("MergeStep")
 .finish()
 }
 }
-/// The verdict on one output. Data, never an exception.
+/// The verdict on one output. It is data, never an exception.
 #[derive(Clone)]
 pub struct Report {
-/// What became of the output.
+/// The outcome for the output.
 pub disposition: Disposition,
-/// The agent whose output it is.
+/// The agent that produced the output.
 pub agent: _rt::String,
-/// The schema's `$id`, where it has one.
+/// The schema's `$id`, if it has one.
 pub schema_id: ::core::option::Option<_rt::String>,
-/// The digest of the contract, `sha256:` and 64 hexadecimal digits.
+/// The digest of the contract: `sha256:` and 64 hexadecimal digits.
 pub contract: _rt::String,
-/// The validated document as JSON text without optional white space, numbers with the digits they were
-/// written with. None unless something was accepted.
+/// The validated document as JSON text without optional white space. Numbers keep their digits. None if nothing
+/// was accepted.
 pub output: ::core::option::Option<_rt::String>,
-/// None unless violations rejected the output.
+/// The error. None unless violations rejected the output.
 pub error: ::core::option::Option<OutputError>,
-/// The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty otherwise.
+/// The valid items, if the output is rejected, so that they are not lost. Empty otherwise.
 pub items: _rt::Vec<Item>,
-/// At most 1,000, in the order of the items; `notes` says where there were more.
+/// At most 1,000 quarantined items, in the order of the items. `notes` says if there were more.
 pub quarantined: _rt::Vec<Quarantined>,
-/// What was changed in the text before it was validated.
+/// The changes that were made to the text before validation.
 pub changes: _rt::Vec<Change>,
-/// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
+/// The candidates that were found: the first 64 and the chosen one. `notes` says if there were more.
 pub candidates: _rt::Vec<Candidate>,
-/// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of
-/// the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
+/// Further information for the caller: limits that were reached, checks that never applied, the span of each
+/// piece of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
 pub notes: _rt::Vec<_rt::String>,
-/// Whether a person should look before the output is used: it is partial.
+/// True if a person should review the output before it is used, because it is partial.
 pub review_required: bool,
-/// At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted. Where some
-/// items were kept and others are still wanted, it asks for those alone: `merge` puts the answers together.
+/// At most 2,048 bytes to send back to the producer: what was wrong and where. Empty if the output is accepted.
+/// If some items were kept and others are still wanted, it requests only those, and `merge` combines the
+/// answers.
 pub feedback: _rt::String,
-/// What `feedback` asks for.
+/// The content that `feedback` requests.
 pub wanted: Wanted,
-/// Where `merge` made this report: what it did with each report after the one that it built on. Empty otherwise.
+/// If `merge` made this report, the use that it made of each report after the base. Empty otherwise.
 pub merged: _rt::Vec<MergeStep>,
 }
 impl ::core::fmt::Debug for Report {
@@ -5537,20 +5547,20 @@ f.debug_struct("Report")
 .finish()
 }
 }
-/// Why no verdict could be given.
+/// The reason for which there is no verdict.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum FaultCode {
-/// The request is not one: a member is missing, unknown or of the wrong type, or a list that the contract asks for
-/// is missing.
+/// The request is invalid: a member is missing, unknown or of the wrong type, or a list that the contract
+/// requires is missing.
 BadRequest,
-/// The contract is not one, or its schema cannot be used.
+/// The contract is invalid, or its schema is unusable.
 BadContract,
-/// The profile is not one, or contradicts itself.
+/// The profile is invalid, or contradicts itself.
 BadProfile,
-/// No contract, or no profile, is registered for the agent.
+/// No contract or profile is registered for the agent.
 UnknownAgent,
-/// The registry is sealed: nothing can be registered.
+/// The registry is sealed, so nothing can be registered.
 Sealed,
 }
 impl ::core::fmt::Debug for FaultCode {
@@ -5593,17 +5603,17 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// The validator could not give a verdict. A mistake of the caller, never of the producer.
+/// The reason for which the validator gave no verdict. It is an error of the caller, never of the producer.
 #[derive(Clone)]
 pub struct Fault {
-/// Which kind of fault.
+/// The kind of fault.
 pub code: FaultCode,
-/// One sentence for a person. Not for programs: it may change.
+/// One sentence for people. Programs must not rely on it, because it may change.
 pub message: _rt::String,
-/// For `bad-request`, `bad-contract` and `bad-profile`: what is wrong and where, `path` and `pointer` being places in that
-/// document. Empty otherwise.
+/// For `bad-request`, `bad-contract` and `bad-profile`: the violations. `path` and `pointer` are locations in
+/// that document. Empty otherwise.
 pub violations: _rt::Vec<Violation>,
-/// For `unknown-agent`: the agents that are registered. Empty otherwise.
+/// For `unknown-agent`: the registered agents. Empty otherwise.
 pub agents: _rt::Vec<_rt::String>,
 }
 impl ::core::fmt::Debug for Fault {
@@ -5633,13 +5643,13 @@ impl ::core::error::Error for Fault {}
 pub struct ContractInfo {
 /// The agent whose outputs it judges.
 pub agent: _rt::String,
-/// Its version.
+/// The version of the contract.
 pub version: _rt::String,
-/// The schema's `$id`, where it has one.
+/// The schema's `$id`, if it has one.
 pub schema_id: ::core::option::Option<_rt::String>,
-/// As in `report.contract`.
+/// See `report.contract`.
 pub contract: _rt::String,
-/// How often the producer may be asked again.
+/// The number of times that the producer may be asked again.
 pub retry_limit: u32,
 /// The lists that its `allow` names, in ascending order of their bytes.
 pub lists: _rt::Vec<_rt::String>,
@@ -5659,15 +5669,16 @@ f.debug_struct("ContractInfo")
 .finish()
 }
 }
-/// How bad it is what `lint` found.
+/// The severity of a warning.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Level {
-/// It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and forbidden.
+/// Something does not do what it says: a keyword is misspelled, limits contradict each other, or a member is
+/// both required and forbidden.
 Error,
-/// It works, and is likely a mistake.
+/// It works, but is probably a mistake.
 Warning,
-/// A matter of style: what could be said more narrowly, or described.
+/// A matter of style: something could be narrower, or described.
 Hint,
 }
 impl ::core::fmt::Debug for Level {
@@ -5696,20 +5707,20 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// Something in a contract that can be used and is likely a mistake.
+/// A likely mistake in a valid contract.
 #[derive(Clone)]
 pub struct Warning {
-/// Where in the contract, as a JSONPath.
+/// The location in the contract, as a JSONPath.
 pub path: _rt::String,
-/// Which kind: a word that a program can compare.
+/// The kind of warning, as a word that programs can compare.
 pub code: _rt::String,
-/// What to do about it.
+/// The likely mistake, and how to correct it.
 pub message: _rt::String,
-/// The same place as a JSON Pointer (RFC 6901).
+/// The same location as a JSON Pointer (RFC 6901).
 pub pointer: _rt::String,
-/// How bad it is. The same for all of a code.
+/// The severity, which is the same for all warnings with this code.
 pub level: Level,
-/// The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+/// The affected piece of the contract, if there is one. For an unknown keyword, its name.
 pub span: ::core::option::Option<Span>,
 }
 impl ::core::fmt::Debug for Warning {
@@ -5737,7 +5748,7 @@ const _ : () = {};
 #[doc(hidden)]
 pub use __export_seamgate_validator_types_0_1_0_cabi;
 }
-/// Judging outputs.
+/// Judges outputs.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod validate {
 #[used]
@@ -9441,21 +9452,23 @@ len123 * (2 * ::core::mem::size_of::<*const u8>()),
 }
 }
 pub trait Guest {
-/// Judge an output by the contract that is registered for `request.agent`.
+/// Judges an output by the contract that is registered for `request.agent`.
 ///
-/// Faults: `unknown-agent`; `bad-request` where a list is named twice, or one is missing that the contract's `allow`
-/// names (in a rule that is not optional), or the contract's `evidence` asks for observations and none come.
-/// The same request gives the same report, in every runtime: an implementor has no clock, no randomness and
-/// no memory of the outputs before.
+/// Faults: `unknown-agent`. `bad-request` if two lists have the same name, if a list is missing that a rule of the
+/// contract's `allow` names and that is not optional, or if the contract's `evidence` requires observations and the
+/// request has none.
+///
+/// The same request gives the same report in every runtime: an implementor has no clock, no randomness and no
+/// memory of earlier outputs.
 #[allow(async_fn_in_trait)]
 fn validate(
 request: Request,
 ) -> ::core::result::Result<Report, Fault>;
-/// Judge an output by `contract`, one JSON document as `schemas/contract.schema.json` describes it, without
-/// registering it. Works in a sealed instance too.
+/// Judges an output by `contract` without registering it. `contract` is one JSON document as
+/// `schemas/contract.schema.json` describes it. Also works in a sealed instance.
 ///
-/// Faults: `bad-contract`; `bad-request` as for `validate`, and where `request.agent` is neither empty nor the
-/// contract's.
+/// Faults: `bad-contract`. `bad-request` as for `validate`, or if `request.agent` is neither empty nor the
+/// contract's agent.
 #[allow(async_fn_in_trait)]
 fn validate_with(
 contract: _rt::String,
@@ -9507,7 +9520,7 @@ static mut _RET_AREA: _RetArea = _RetArea(
 * ::core::mem::size_of::<*const u8>()],
 );
 }
-/// The contracts that an instance holds. A contract is compiled once, when it is registered.
+/// The contracts of an instance. Each contract is compiled once, when it is registered.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod registry {
 #[used]
@@ -11370,40 +11383,40 @@ false => 0,
 }
 }
 pub trait Guest {
-/// Compile a contract and keep it under its agent's name. Registering the same contract again changes nothing.
+/// Compiles a contract and stores it under its agent's name. Registering the same contract again changes nothing.
 ///
-/// Faults: `bad-contract`, also where the agent has another contract already; `sealed`.
+/// Faults: `bad-contract` if the contract is invalid, or if the agent already has another contract. `sealed`.
 #[allow(async_fn_in_trait)]
 fn register(
 contract: _rt::String,
 ) -> ::core::result::Result<ContractInfo, Fault>;
-/// Whether a contract is registered for `agent`.
+/// Returns whether a contract is registered for `agent`.
 #[allow(async_fn_in_trait)]
 fn has(agent: _rt::String) -> bool;
-/// The agents that have a contract, in ascending order of their bytes.
+/// Returns the agents that have a contract, in ascending order of their bytes.
 #[allow(async_fn_in_trait)]
 fn names() -> _rt::Vec<_rt::String>;
-/// Which contract is registered for `agent`. Faults: `unknown-agent`.
+/// Returns information about the contract of `agent`. Faults: `unknown-agent`.
 #[allow(async_fn_in_trait)]
 fn contract(
 agent: _rt::String,
 ) -> ::core::result::Result<ContractInfo, Fault>;
-/// Text for the agent's prompt: what its output must be, from the titles and descriptions of its contract.
-/// Faults: `unknown-agent`.
+/// Returns text for the agent's prompt. It says what the output must be, using the titles and descriptions of the
+/// contract. Faults: `unknown-agent`.
 #[allow(async_fn_in_trait)]
 fn describe(
 agent: _rt::String,
 ) -> ::core::result::Result<_rt::String, Fault>;
-/// What is likely a mistake in a contract that need not be registered. Faults: `bad-contract`.
+/// Returns the likely mistakes in a contract, registered or not. Faults: `bad-contract`.
 #[allow(async_fn_in_trait)]
 fn lint(
 contract: _rt::String,
 ) -> ::core::result::Result<_rt::Vec<Warning>, Fault>;
-/// From now until the instance ends, `register` is a fault. What the contracts need is made, which takes about as
-/// long as to register them again, so that no verdict waits for it.
+/// Makes `register` a fault until the instance ends. Prepares what the contracts need, so that no verdict waits for
+/// it. This takes about as long as registering them again.
 #[allow(async_fn_in_trait)]
 fn seal() -> ();
-/// Whether the registry is sealed.
+/// Returns whether the registry is sealed.
 #[allow(async_fn_in_trait)]
 fn is_sealed() -> bool;
 }
@@ -11476,7 +11489,7 @@ static mut _RET_AREA: _RetArea = _RetArea(
 * ::core::mem::size_of::<*const u8>()],
 );
 }
-/// An output that is still coming, taken in pieces.
+/// An output that is still arriving, in chunks.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod stream {
 #[used]
@@ -11489,13 +11502,13 @@ pub type NamedList = super::super::super::super::exports::seamgate::validator::t
 pub type Observation = super::super::super::super::exports::seamgate::validator::types::Observation;
 pub type Report = super::super::super::super::exports::seamgate::validator::types::Report;
 pub type Span = super::super::super::super::exports::seamgate::validator::types::Span;
-/// How far a document has come.
+/// The progress of a document.
 #[repr(u8)]
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Completeness {
-/// None is complete.
+/// No document is complete.
 InFlight,
-/// What has come is a whole document, and more may come.
+/// The text so far is a complete document, and more may follow.
 SoftComplete,
 /// The producer has stopped: `finish` was called.
 HardComplete,
@@ -11532,15 +11545,16 @@ _ => panic!("invalid enum discriminant"),
 }
 }
 }
-/// An item that is complete, as the text stands. It is not judged: that is for `finish`.
+/// An item that is complete in the text so far. It is not judged before `finish`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Completed {
-/// Where the candidate begins that it is in. An output may hold several; the contract chooses at the end.
+/// The offset at which the item's candidate begins. An output may have several candidates, and the contract
+/// selects one at the end.
 pub candidate: u32,
-/// Its place among the items of that candidate, from 0.
+/// The index among the items of that candidate, from 0.
 pub index: u32,
-/// Its text in the output.
+/// The item's text in the output.
 pub span: Span,
 }
 impl ::core::fmt::Debug for Completed {
@@ -11555,17 +11569,17 @@ f.debug_struct("Completed")
 .finish()
 }
 }
-/// Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can
-/// be taken instead but what is still to come (a later block, where the contract takes the last), as far as the text
-/// up to here tells where candidates are: the verdict is `finish`'s.
+/// The reason for which the current candidate can no longer become valid, whatever follows. Reported only if
+/// nothing but later text could be taken instead, such as a later block if the contract takes the last one. This is
+/// judged by the candidates in the text so far. The verdict is that of `finish`.
 #[derive(Clone)]
 pub struct DeadEnd {
-/// The check that it fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`,
+/// The check that the candidate fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`,
 /// `caps.array_items` or `caps.object_members`.
 pub keyword: _rt::String,
-/// One sentence for a person.
+/// One sentence for people.
 pub message: _rt::String,
-/// Where in the output that came to light.
+/// The offset in the output at which the failure was detected.
 pub at: u32,
 }
 impl ::core::fmt::Debug for DeadEnd {
@@ -11580,14 +11594,14 @@ f.debug_struct("DeadEnd")
 .finish()
 }
 }
-/// What is known after a chunk.
+/// The state after a chunk.
 #[derive(Clone)]
 pub struct Progress {
-/// How far the document has come.
+/// The progress of the document.
 pub completeness: Completeness,
-/// Those that were completed by this chunk, in order.
+/// The items that this chunk completed, in order.
 pub items: _rt::Vec<Completed>,
-/// Why it can no longer become right, where it cannot.
+/// The reason for which the candidate can no longer become valid, if so.
 pub dead_end: ::core::option::Option<DeadEnd>,
 }
 impl ::core::fmt::Debug for Progress {
@@ -11602,7 +11616,7 @@ f.debug_struct("Progress")
 .finish()
 }
 }
-/// One output. Chunks may be of any size; the verdict does not depend on it.
+/// One output. Its chunks may have any size, and the verdict does not depend on it.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Session {
@@ -14406,32 +14420,33 @@ _rt::Box::into_raw(_rt::Box::new(val))
 unsafe fn resource_from_raw_(handle: *mut Self::Rep) -> Self::Rep {
 *unsafe { _rt::Box::from_raw(handle) }
 }
-/// Begin an output of this agent, with the lists that its contract's `allow` names, and what the producer saw, as
-/// `request` has them.
-/// Faults: `unknown-agent`; `bad-request` for lists and evidence, as `validate` has it.
+/// Begins an output of this agent, with the lists that its contract's `allow` names and the evidence, as in
+/// `request`.
+///
+/// Faults: `unknown-agent`. `bad-request` if lists or evidence are invalid, as for `validate`.
 #[allow(async_fn_in_trait)]
 fn open(
 agent: _rt::String,
 lists: _rt::Vec<NamedList>,
 evidence: ::core::option::Option<_rt::Vec<Observation>>,
 ) -> ::core::result::Result<Session, Fault>;
-/// Take what came next. Nothing is judged but what can no longer become right, and nothing in an item, for which
-/// there is quarantine; items are told up to the first place that is no JSON. Nesting over the contract's cap
-/// is not followed, nor what stands in a block of another kind that never ends.
+/// Adds the next chunk. Checks only whether the candidate can still become valid, and ignores errors inside
+/// items, which are quarantined later. Reports items up to the first position that is invalid JSON. Does not
+/// follow nesting above the contract's cap, or the content of a block of another kind that never ends.
 ///
-/// Faults: `bad-request` after `finish`, or where the output gets longer than offsets tell.
+/// Faults: `bad-request` after `finish`, or if the output becomes too long for offsets.
 #[allow(async_fn_in_trait)]
 fn push(
 &self,
 chunk: _rt::String,
 ) -> ::core::result::Result<Progress, Fault>;
-/// How far it has come.
+/// Returns the progress of the document.
 #[allow(async_fn_in_trait)]
 fn completeness(&self) -> Completeness;
-/// The verdict on all that came, byte for byte as `validate` gives it for the whole text. `invalid-utf8` is as
-/// in `request`.
+/// Returns the verdict on the whole output, byte for byte as `validate` returns it for the whole text.
+/// `invalid-utf8` is as in `request`.
 ///
-/// Faults: as for `validate`.
+/// Faults: those of `validate`.
 #[allow(async_fn_in_trait)]
 fn finish(
 &self,
@@ -14505,7 +14520,7 @@ static mut _RET_AREA: _RetArea = _RetArea(
 * ::core::mem::size_of::<*const u8>()],
 );
 }
-/// Several attempts, put together.
+/// Merges several attempts.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod merge {
 #[used]
@@ -17240,22 +17255,22 @@ len123 * (2 * ::core::mem::size_of::<*const u8>()),
 }
 }
 pub trait Guest {
-/// Put together what several attempts gave, in their order, and judge the result as a whole by the contract of their
-/// agent. One report comes back as it is.
+/// Merges the results of several attempts in order, and judges the merged document by the contract of their agent.
+/// A single report is returned unchanged.
 ///
-/// The first report with an output is built on. A later attempt that brings as many items as are bad, or fewer, brings
-/// them corrected, in the order of those in quarantine (over-limit does not count); items that are there already are
-/// passed over. One that brings more was meant as a whole answer, and takes the place of what was there; where no item
-/// is bad, or no room for one, it must be accepted to do so. Neither it nor corrected items are used where fewer
-/// items would be left, or no valid document. An accepted one is not replaced. `notes` says what was done, and
-/// `feedback` what is asked for next.
+/// The first report with an output is the base. If a later attempt has at most as many items as are invalid, they
+/// are corrected items in the order of the quarantined ones (`over-limit` does not count). Items that the base
+/// already contains are skipped. An attempt with more items counts as a whole answer, and replaces the current
+/// document. If no item is invalid, or there is no room for one, the attempt must be accepted to do so. Neither
+/// corrected items nor a whole answer are used if fewer items or no valid document would remain. An accepted
+/// document is not replaced. `notes` says what was done, and `feedback` what is requested next.
 ///
-/// The report is about the document that was put together, and has no candidates; items have the numbers they have in
-/// the attempt that was built on; what comes from a report has no span, for it stood in another text. It is
-/// accepted where nothing is missing and no attempt that was used had to be repaired.
+/// The report describes the merged document, and has no candidates. Items have the numbers of the base attempt.
+/// Anything that comes from a report has no span, because it belongs to another text. The report is accepted if
+/// nothing is missing and no attempt that was used had to be repaired.
 ///
-/// Faults: `unknown-agent`; `bad-request` where there is no report, or one of another contract, and for lists and
-/// evidence as `validate` has it.
+/// Faults: `unknown-agent`. `bad-request` if there is no report, if a report belongs to another contract, or if
+/// lists or evidence are invalid as for `validate`.
 #[allow(async_fn_in_trait)]
 fn merge(
 reports: _rt::Vec<Report>,
@@ -17292,7 +17307,7 @@ static mut _RET_AREA: _RetArea = _RetArea(
 * ::core::mem::size_of::<*const u8>()],
 );
 }
-/// Everything as JSON text, for hosts that pass only strings.
+/// All functions as JSON text, for hosts that pass only strings.
 #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
 pub mod wire {
 #[used]
@@ -17338,16 +17353,17 @@ _rt::cabi_dealloc(l0, l1, 1);
 }
 }
 pub trait Guest {
-/// Answer one request, `schemas/request.schema.json`, with one answer: `{"id":…,"report":{…}}`, or
-/// `{"id":…,"fault":{…}}`. `id` is the request's, null where it has none or cannot be read. A member `op`
-/// asks for something else than a verdict (`register`, `has`, `names`, `contract`, `describe`, `lint`, `seal`,
-/// `is_sealed`), and the answer is `{"id":…,"result":…}`.
+/// Answers one request (`schemas/request.schema.json`) with `{"id":…,"report":{…}}` or `{"id":…,"fault":{…}}`. `id`
+/// is that of the request, or null if it has none or cannot be read. The member `op` selects another operation than
+/// a verdict (`register`, `has`, `names`, `contract`, `describe`, `lint`, `seal`, `is_sealed`). The answer is then
+/// `{"id":…,"result":…}`.
 ///
-/// `merge` is answered with a report. `push` is `session.push` for hosts without resources: `state` is what the answer
-/// to the chunk before gave (null for the first), and the result is `{"state":…,"progress":{…}}`. The state holds
-/// none of the text: the caller keeps that, and asks for the verdict on the whole at the end.
+/// The answer to `merge` is a report. `push` is `session.push` for hosts without resources. Its `state` is the one
+/// from the answer to the previous chunk, or null for the first chunk, and the result is
+/// `{"state":…,"progress":{…}}`. The state contains none of the text: the caller stores it, and requests the
+/// verdict on the whole text at the end.
 ///
-/// Never traps on any text: what is not a request is answered with the fault `bad_request`.
+/// Never traps, whatever the text is. An invalid request is answered with the fault `bad_request`.
 #[allow(async_fn_in_trait)]
 fn call(request: _rt::String) -> _rt::String;
 }

@@ -1,5 +1,4 @@
-//! The interfaces of `seamgate:validator`: converts types of WIT to types of the core, and back. Both components use
-//! them.
+//! The interfaces of `seamgate:validator`: converts WIT types to core types, and back. Both components use them.
 
 use std::cell::RefCell;
 
@@ -11,27 +10,27 @@ use crate::{
     convert,
 };
 
-/// The part of a component beside these interfaces.
+/// The parts of a component other than these interfaces.
 pub trait Component {
-    /// The operations that `wire` has beside those of the gate.
+    /// The operations of `wire` in addition to those of the gate.
     type Operations: core::Operations;
 
-    /// Runs something with them.
+    /// Runs a closure with these operations.
     fn with_operations<T>(run: impl FnOnce(&mut Self::Operations) -> T) -> T;
 }
 
-/// Runs something that allocates what a registry keeps.
+/// Runs a closure that allocates data for a registry.
 pub fn keep(run: &mut dyn FnMut()) {
     lasting(run);
 }
 
-/// Runs something that allocates what a verdict reads of the registry.
+/// Runs a closure that allocates the registry data that a verdict reads.
 fn settle(run: &mut dyn FnMut()) {
     together(run);
 }
 
 thread_local! {
-    // An instance has one thread, and lives as long as its contracts are wanted.
+    // An instance has a single thread, and lives as long as its contracts are needed.
     pub static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep, settle)) };
 }
 
@@ -118,7 +117,7 @@ fn evidence_back(evidence: Option<Vec<types::Observation>>) -> Option<Vec<core::
     evidence.map(|all| all.into_iter().map(convert::observation_back).collect())
 }
 
-/// An output that is still arriving. It outlasts the calls that it consists of.
+/// An output that is still arriving. It outlasts the calls that deliver it.
 pub struct Session(RefCell<core::Session>);
 
 impl<C: Component> stream::Guest for C {
@@ -132,7 +131,7 @@ impl stream::GuestSession for Session {
         lists: Vec<types::NamedList>,
         evidence: Option<Vec<types::Observation>>,
     ) -> Result<stream::Session, types::Fault> {
-        // What the caller gave is in the call's arena: copies outlast it.
+        // The caller's data is in the call's arena, so copies are needed to outlast it.
         let session = lasting(|| {
             let (lists, evidence) = (lists_back(lists.clone()), evidence_back(evidence.clone()));
             let session = REGISTRY.with_borrow(|registry| registry.session(&agent, lists, evidence));

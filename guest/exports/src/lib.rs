@@ -1,7 +1,7 @@
 //! The exports of both components: bindings of all interfaces, and an implementation of those of `seamgate:validator`.
 //!
-//! `guest` adds the kernel. `guest/validator` adds nothing. Each is a package of its own, and no feature of this one, so both are
-//! built from the same compiled crates, and neither build throws the other's result away.
+//! `guest` adds the kernel, and `guest/validator` adds nothing. They are separate packages rather than features of this
+//! one. Both are built from the same compiled crates, and neither build invalidates the other's result.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "what is generated")]
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 
@@ -21,11 +21,12 @@ pub use interfaces::{Component, REGISTRY, keep};
 #[macro_export]
 macro_rules! export_call {
     ($component:ident) => {
-        /// Answers a request, as `wire.call` does.
+        /// Answers a request like `wire.call`.
         ///
         /// # Safety
         ///
-        /// `request` must be what `seamgate_allocate` returned for this `length`, written to, and is given away.
+        /// `request` must be the address that `seamgate_allocate` returned for this `length`, with all bytes written.
+        /// The caller gives up ownership.
         #[cfg(target_arch = "wasm32")]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {

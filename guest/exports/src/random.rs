@@ -1,5 +1,6 @@
-//! Randomness for the hash maps of libraries: none. The component imports nothing, and the same request must produce
-//! the same report. Text from a producer is never the key of a map whose order or speed depends on this.
+//! Constant bytes in place of randomness for the hash maps of libraries. The component imports nothing, and the same
+//! request must produce the same report. Text from a producer is never the key of a map whose order or speed depends on
+//! this.
 
 /// Fills a region with a constant. `getrandom` calls this on this target, through its `custom` backend.
 ///

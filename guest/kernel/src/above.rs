@@ -1,7 +1,7 @@
-//! The agents above a child: the tools that they handed on to it, and the rules with which each of them judges its
-//! calls.
+//! The agents above a child: the tools that they handed on to it, and the rules by which each of them judges its calls.
 //!
-//! A rule set is the part of an agent's profile that judges calls, with the values that its scopes name. It judges the
+//! A rule set is the part of an agent's profile that judges calls, with the values that its scopes name. The same code
+//! judges the child's calls and the agent's own calls.
 //! child's calls as it judges the agent's own calls, with the same code.
 
 use std::collections::BTreeMap;
@@ -21,24 +21,25 @@ use crate::{
     tool::{Effect, Tool},
 };
 
-/// The call in the bounds of a run without a parent whose profile was edited.
+/// The call in the bounds of a run without a parent, after its profile was edited.
 const EDITED: &str = "profile";
 
-/// The bounds that a parent sets for a child: the member `parent` of the child's first event and of its facts.
+/// The bounds that a parent sets for a child: the member `parent` of the child's first event and facts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bounds {
     pub(crate) run: String,
     pub(crate) call: String,
     pub(crate) tools: Vec<String>,
-    /// The rules of the parent, then those of the agents above it.
+    /// The rules of the parent, followed by those of the agents above the parent.
     pub(crate) rules: Vec<Handed>,
     #[serde(default)]
     pub(crate) labels: Vec<String>,
     pub(crate) budget: Granted,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) deadline: Option<u64>,
-    /// `true` if the last of the rules is the run's own profile after an edit. Without a parent, it is the only one.
+    /// `true` if the last of the rules is the run's own profile after an edit. In a run without a parent, it is the
+    /// only one.
     #[serde(skip_serializing_if = "std::ops::Not::not", default, rename = "edited")]
     pub(crate) is_edited: bool,
 }
@@ -47,29 +48,29 @@ pub(crate) struct Bounds {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Handed {
-    /// Its profile, without the parts that judge no call.
+    /// The agent's profile, without the parts that judge no calls.
     pub(crate) profile: Box<RawValue>,
-    /// The task, the context and the lists that its scopes and origins name.
+    /// The task, the context and the lists that the profile's scopes and origins name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) task: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) context: BTreeMap<String, Box<RawValue>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) lists: BTreeMap<String, Vec<String>>,
-    /// Texts that people said to it, and values of its results, as far as its rules about origins need them.
+    /// Texts that people said to the agent, and values of its results, as far as its origin rules need them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) said: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(crate) observed: Vec<Observed>,
-    /// The number of times that each call was permitted in its run and in the runs below it, before the child started.
+    /// The number of times that each call was permitted, in the agent's run and in the runs below it, before the child
+    /// started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) calls: Calls,
-    /// The times of the last permitted calls of tools with a rate, in its run and in the runs below it, before the
-    /// child started.
+    /// The times of the last permitted calls of tools with a rate, in the agent's run and in the runs below it, before
+    /// the child started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) recent: Recent,
-    /// The number of times that other children, which run at the same time, may make each call that does more than
-    /// read.
+    /// The number of times that other children, which run at the same time, may make each call that is not only a read.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub(crate) reserved: u64,
 }
@@ -106,7 +107,7 @@ pub(crate) struct Above {
 /// The rules of one agent, compiled.
 pub(crate) struct Rules {
     pub(crate) profile: Profile,
-    /// The values that its scopes name, in the form of facts: JSON text.
+    /// The values that the scopes name, as facts in JSON text.
     pub(crate) given: String,
     pub(crate) said: Vec<String>,
     pub(crate) observed: Vec<Observed>,
@@ -120,8 +121,8 @@ impl Above {
     ///
     /// # Errors
     ///
-    /// `bad_request`: the bounds are invalid, or a rule set in them is. A child without the rules of its parent would
-    /// be unrestricted.
+    /// Returns `bad_request` if the bounds, or a rule set in them, are invalid. A child without its parent's rules
+    /// would be unrestricted.
     pub(crate) fn read(bounds: &str) -> Result<Self, Fault> {
         let bad = |message: String| Fault::new(FaultCode::BadRequest, format!("parent: {message}"));
         let bounds: Bounds = serde_json::from_str(bounds).map_err(|error| bad(quote(&error.to_string(), 256)))?;
@@ -135,15 +136,15 @@ impl Above {
         Ok(Above { rules: rules.collect::<Result<_, _>>()?, bounds })
     }
 
-    /// Returns why the child may not use a tool, by the bounds that were handed on.
+    /// Returns the reason why the child may not use a tool under the bounds that were handed on.
     pub(crate) fn withholds(&self, tool: &Tool) -> Option<String> {
         let name = quote(&tool.full_name(), 128);
         if !self.bounds.tools.iter().any(|word| tool.is_named(word)) {
             return Some(format!("{name} was not handed on by the parent"));
         }
         if tool.is_delegate {
-            // A delegate is handed on only by a host that wrote the bounds itself, and no rule set contains it. A tool
-            // with the same name is another one.
+            // Only a host that wrote the bounds itself hands on a delegate, and no rule set contains one. A tool with
+            // the same name in a rule set is a different tool.
             let is_another = self.rules.iter().any(|rules| rules.tool(tool).is_some());
             return is_another.then(|| format!("{name} was not handed on by the parent"));
         }
@@ -175,8 +176,8 @@ impl Above {
         self.rules.iter().filter_map(|rules| rules.tool(tool))
     }
 
-    /// Returns the limits that apply: the strictest of a profile's own, those that were granted, and those of an
-    /// edited profile.
+    /// Returns the limits that apply. The strictest of these counts: the profile's own limits, the granted limits, and
+    /// those of an edited profile.
     pub(crate) fn budget(&self, own: &Budget) -> Budget {
         let Budget { steps, tool_calls, tokens, ms, same_call, state_bytes } = own.clone();
         let Granted {
@@ -201,12 +202,12 @@ impl Above {
         }
     }
 
-    /// Returns the bounds of a run whose profile was edited: the bounds that it had before, if any, without an earlier
-    /// edit.
+    /// Returns the bounds of a run after its profile was edited: the previous bounds, if any, with the new edit in
+    /// place of an earlier one.
     ///
     /// # Errors
     ///
-    /// `bad_request`: the edited profile is invalid.
+    /// Returns `bad_request` if the edited profile is invalid.
     pub(crate) fn with_edit(
         before: Option<&Above>,
         run: &str,
@@ -245,18 +246,19 @@ impl Above {
         self.edited().is_some_and(|edited| std::ptr::eq(edited, rules))
     }
 
-    /// Returns whether there is an agent above.
+    /// Returns whether there is an agent above this one.
     pub(crate) fn has_parent(&self) -> bool {
         self.rules.len() > usize::from(self.bounds.is_edited)
     }
 
-    /// Returns whether equal calls have to be counted for any agent above.
+    /// Returns whether equal calls must be counted for any agent above.
     pub(crate) fn counts_calls(&self) -> bool {
         self.rules.iter().any(|rules| rules.profile.limits_equal_calls())
     }
 
-    /// Returns the rules that a child of the child gets. Their counts include the calls that were made meanwhile, and
-    /// those that other children may make. An edited profile judges by what was said and read in its run.
+    /// Returns the rules that a child of the child gets. Their counts include the calls that were made since, and the
+    /// calls that other children may make. An edited profile judges by what people said and the model read in its own
+    /// run.
     pub(crate) fn handed(
         &self,
         calls: &Calls,
@@ -284,7 +286,7 @@ impl Above {
 impl Rules {
     /// # Errors
     ///
-    /// `bad_request`: the profile is invalid.
+    /// Returns `bad_request` if the profile is invalid.
     fn of(handed: &Handed) -> Result<Self, Fault> {
         #[derive(Serialize)]
         struct Given<'h> {
@@ -320,13 +322,13 @@ impl Rules {
     }
 }
 
-/// Returns the effect of a tool's calls, by all profiles that judge it: the child's and those above.
+/// Returns the effect of a tool's calls under all profiles that judge it: the child's profile and those above it.
 pub(crate) fn effect(tool: &Tool, above: Option<&Above>) -> Effect {
     let theirs = above.into_iter().flat_map(|above| above.tools(tool)).map(|theirs| theirs.effect);
     theirs.fold(tool.effect, Effect::max)
 }
 
-/// Returns the class of a call, as all profiles that judge it see the tool.
+/// Returns the class of a call under all profiles that judge it.
 pub(crate) fn class(tool: &Tool, above: Option<&Above>) -> Class {
     let theirs = above.into_iter().flat_map(|above| above.tools(tool));
     let reads: Vec<bool> = [tool].into_iter().chain(theirs).map(|tool| tool.effect == Effect::Read).collect();
@@ -337,19 +339,19 @@ pub(crate) fn class(tool: &Tool, above: Option<&Above>) -> Class {
     }
 }
 
-/// Returns the rates of a tool, by all profiles that judge its calls.
+/// Returns the rates of a tool under all profiles that judge its calls.
 pub(crate) fn rates<'a>(tool: &'a Tool, above: Option<&'a Above>) -> Vec<&'a Rate> {
     let theirs = above.into_iter().flat_map(|above| above.tools(tool));
     [tool].into_iter().chain(theirs).filter_map(|tool| tool.rate.as_ref()).collect()
 }
 
-/// Returns whether a tool sends data out, by any profile that judges its calls.
+/// Returns whether a tool sends data out, according to any profile that judges its calls.
 pub(crate) fn sends_out(tool: &Tool, above: Option<&Above>) -> bool {
     tool.egress || above.is_some_and(|above| above.tools(tool).any(|theirs| theirs.egress))
 }
 
-/// Returns the keys with which a principal has to sign their decisions, by all profiles that judge a call. `None` if
-/// no profile requires a key. Empty if the profiles that give the principal keys have none in common.
+/// Returns the keys with which a principal must sign decisions, under all profiles that judge a call. `None` if no
+/// profile requires a key. Empty if several profiles list keys for the principal and have none in common.
 pub(crate) fn keys(profile: &Profile, above: Option<&Above>, principal: &str) -> Option<Vec<String>> {
     let profiles = [profile].into_iter().chain(above.iter().flat_map(|above| &above.rules).map(|rules| &rules.profile));
     let keys = profiles.map(|profile| profile.keys(principal)).filter(|keys| !keys.is_empty());

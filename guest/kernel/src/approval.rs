@@ -1,4 +1,4 @@
-//! Asks and approvals: decisions of a person about one action at one key, without any text from a model.
+//! Asks and approvals: a person's decisions about one action with one key. They contain no text from a model.
 
 use seamgate_core::kernel_api::{quote, short};
 
@@ -12,10 +12,10 @@ use crate::{
     tool::Tool,
 };
 
-/// The most bytes of a person's reason that the model reads.
+/// The maximum length of a person's reason that the model reads, in bytes.
 const MAX_REASON: usize = 900;
 
-/// Returns the action that an approval of this call would be about.
+/// Returns the action that an approval of this call refers to.
 pub(crate) fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
     Action {
         profile: &profile.digest,
@@ -32,7 +32,7 @@ pub(crate) fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool,
 
 /// The approvers that a call needs, and the reasons.
 pub(crate) struct Needed {
-    /// Principals: one of them is enough.
+    /// The principals who may approve. One approval is enough.
     pub(crate) by: Vec<String>,
     pub(crate) ttl_s: u64,
     /// The reasons; at least one.
@@ -41,22 +41,23 @@ pub(crate) struct Needed {
 
 /// The state of the approval that a call needs.
 pub(crate) enum State {
-    /// Granted by the approval at this place in the facts.
+    /// Granted by the approval at this index in the facts.
     Granted(usize),
     Rejected(Reason),
-    /// Asked, and not yet decided. With the reasons why present approvals are not valid.
+    /// Asked, and not yet decided. Holds the reasons why existing approvals are invalid.
     Asked(Ask, Vec<Reason>),
 }
 
-/// Looks for the approval of one action at one key by all who must approve: after the ask, before it expires, unspent.
-/// Returns the places of the valid approvals, or the state of the first needed one that is not granted.
+/// Looks for approvals of one action with one key by all required approvers. A valid approval was given after the ask,
+/// has not expired, and is unused. Returns the indices of the valid approvals, or the state of the first required
+/// approval that is missing.
 pub(crate) fn find_all<'n>(
     facts: &Facts,
     call: &Call,
     digest: &str,
     needed: &'n [Needed],
 ) -> Result<Vec<usize>, (State, &'n Needed)> {
-    // Of several, the shortest time holds.
+    // If there are several, the shortest time applies.
     let ttl_s = needed.iter().map(|needed| needed.ttl_s).min().unwrap_or_default();
     let states: Vec<State> = needed.iter().map(|needed| find(facts, call, digest, &needed.by, ttl_s)).collect();
     let is_rejected = |state: &State| matches!(state, State::Rejected(_));
@@ -77,8 +78,8 @@ pub(crate) fn find_all<'n>(
 }
 
 fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> State {
-    // A rule with a shorter time may have come to apply since the ask: it then expires earlier, counted from the time
-    // of the ask.
+    // A rule with a shorter time may apply now that did not apply when the person was asked. The ask then expires
+    // earlier, counted from the time of the ask.
     let asked = facts
         .asks
         .iter()
@@ -119,7 +120,7 @@ fn lapses(at: u64, ttl_s: u64) -> u64 {
     at.saturating_add(ttl_s.saturating_mul(1000)).min(MAX_NUMBER)
 }
 
-/// Returns why an approval is not valid for the ask that it answers.
+/// Returns the reason why an approval is invalid for the ask that it answers.
 fn lapsed(decided: &Decided, asked: Option<&Ask>, now: u64, who: &str) -> Option<Reason> {
     let Some(ask) = asked else {
         return Some(Reason::new("before_ask", format!("{who} approved what nobody asked")));
@@ -133,24 +134,24 @@ fn lapsed(decided: &Decided, asked: Option<&Ask>, now: u64, who: &str) -> Option
     None
 }
 
-/// Returns whether an ask was there before, with this time or a longer one.
+/// Returns whether the same ask already existed, with the same or a longer time.
 pub(crate) fn is_known(asks: &[Ask], ask: &Ask) -> bool {
     asks.iter().any(|known| known.key == ask.key && known.digest == ask.digest && known.at == ask.at)
 }
 
-/// Returns the asks with one more, without older ones about the same action.
+/// Returns the asks with another one added. Removes older asks about the same action.
 pub(crate) fn with(asks: &[Ask], ask: Ask) -> Vec<Ask> {
     let is_other = |other: &&Ask| other.key != ask.key || other.digest != ask.digest;
     asks.iter().filter(is_other).cloned().chain([ask.clone()]).collect()
 }
 
-/// Returns the places of the unspent approvals that are about an ask.
+/// Returns the indices of the unused approvals that answer an ask.
 pub(crate) fn about(approvals: &[Decided], ask: &Ask) -> Vec<usize> {
     let is_about = |approval: &Decided| !approval.spent && approval.key == ask.key && approval.digest == ask.digest;
     approvals.iter().enumerate().filter(|(_, approval)| is_about(approval)).map(|(place, _)| place).collect()
 }
 
-/// Returns the approvals, with those at some places spent.
+/// Returns the approvals, with those at some indices marked as used.
 pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
     let spent = |(place, approval): (usize, &Decided)| Decided {
         spent: approval.spent || places.contains(&place),
@@ -159,14 +160,14 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
     approvals.iter().enumerate().map(spent).collect()
 }
 
-/// Returns whether a person may be asked about calls of a tool, by any profile that judges them.
+/// Returns whether a person may be asked about calls of a tool, under any profile that judges them.
 pub(crate) fn may_be_asked(profile: &Profile, above: Option<&Above>, tool: &Tool) -> bool {
     let rules = above.iter().flat_map(|above| &above.rules);
     let judges = rules.filter_map(|rules| Some((&rules.profile, rules.tool(tool)?)));
     [(profile, tool)].into_iter().chain(judges).any(|(profile, tool)| asks(tool, &profile.flows))
 }
 
-/// Builds the ask for a person. `view` is the text that they read.
+/// Builds the request that a person sees. `view` is its text.
 pub(crate) fn asked(profile: &Profile, facts: &Facts, ask: &Ask, by: &[String], view: String) -> AskView {
     let above = facts.above.as_deref();
     let keys = by.iter().filter_map(|who| Some((who.clone(), above::keys(profile, above, who)?))).collect();

@@ -1,27 +1,27 @@
-//! Detects bytes that stand in JSON as Base64, and counts them.
+//! Detects and counts Base64-encoded bytes in JSON.
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId};
 
-/// The shortest string that is taken for Base64 by its characters alone. Shorter ones can be words.
+/// The minimum length at which a string counts as Base64 by its characters alone. Shorter strings can be words.
 const MIN: usize = 1024;
 
-/// Returns whether a text is bytes in Base64, by its characters: with either alphabet, and as a `data:` URI too.
+/// Returns whether a text is Base64, judging by its characters. Accepts both alphabets, and `data:` URIs.
 pub(crate) fn is_bytes(text: &str) -> bool {
     text.len() >= MIN && is_run(payload(text))
 }
 
-/// Returns whether a text holds bytes in Base64 somewhere.
+/// Returns whether a text contains Base64 anywhere.
 pub(crate) fn has_bytes(text: &str) -> bool {
     text.len() >= MIN && text.split(|character| !is_digit(character)).any(|run| run.len() >= MIN && is_run(run))
 }
 
-/// Returns the strings below a place that are bytes in Base64, in order.
+/// Returns the strings below a node that are Base64, in document order.
 pub(crate) fn strings(document: &Document, below: NodeId) -> impl Iterator<Item = NodeId> {
     let is_of_bytes = |at: &NodeId| document.kind(*at) == Kind::String && is_bytes(document.string(*at));
     (below..document.next(below)).filter(is_of_bytes)
 }
 
-/// Returns the number of bytes that a text in Base64 stands for.
+/// Returns the number of bytes that a Base64 text encodes.
 pub(crate) fn decoded(text: &str) -> usize {
     let digits = payload(text).trim_end_matches('=').len();
     digits / 4 * 3 + digits % 4 * 3 / 4
@@ -39,7 +39,7 @@ fn is_digit(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_' | '=')
 }
 
-/// Returns whether a text has letters of both cases and digits, as neither long words nor numbers in hexadecimal have.
+/// Returns whether a text has digits and letters of both cases. Long words and hexadecimal numbers do not.
 fn is_run(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     text.chars().all(is_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)

@@ -1,4 +1,4 @@
-//! Limits of a run: decides whether there is room for one more call.
+//! The limits of a run: decides whether another call is within the budget.
 
 use crate::{
     counts::{Calls, Class, equal, then},
@@ -7,8 +7,8 @@ use crate::{
     profile::Budget,
 };
 
-/// Checks whether the budget has room for a call. Equal calls share a digest. `reserved` is the number of equal calls that may be
-/// permitted to others meanwhile.
+/// Checks whether the budget allows another call. Equal calls share a digest. `reserved` is the number of equal calls
+/// that other runs may be permitted in the meantime.
 pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str, reserved: u64) -> Result<(), Reason> {
     let limits = [
         ("tool calls", budget.tool_calls, used.tool_calls),
@@ -37,7 +37,7 @@ pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str, reserved: u64
     }
 }
 
-/// Returns the use of budgets after one more call.
+/// Returns the used budget after another call.
 pub(crate) fn spend(used: &Used, same_call: &str, class: Class) -> Used {
     let more = Calls::from([(class.key(same_call), 1)]);
     Used { tool_calls: used.tool_calls.saturating_add(1), calls: then(&used.calls, &more), ..used.clone() }
@@ -59,11 +59,11 @@ mod tests {
             is_permitted
         };
         assert_eq!([0; 3].map(|_| permit("r", Class::Read)), [true, true, false]);
-        // A call that only some profiles regard as a read ends no count, and its own count is not ended.
+        // A call that only some profiles regard as a read resets no count, and its own count is not reset.
         assert!(permit("e", Class::Either) && !permit("r", Class::Read));
         assert!(permit("w", Class::Effect));
         assert_eq!([0; 3].map(|_| permit("r", Class::Read)), [true, true, false]);
-        // A loop of a write and a read ends with the writes.
+        // A loop of a write and a read ends because the writes are counted.
         assert!(permit("w", Class::Effect) && permit("r", Class::Read) && !permit("w", Class::Effect));
         assert!(permit("e", Class::Either) && !permit("e", Class::Either));
         assert_eq!(used.tool_calls, 9);

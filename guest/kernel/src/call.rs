@@ -1,4 +1,4 @@
-//! Calls as the model asked for them, before any decision.
+//! Calls as the model requests them, before any decision.
 
 use seamgate_core::{
     Fault, Violation,
@@ -12,15 +12,15 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("call", include_str!("formats/call.json"));
 
-/// The longest arguments, in bytes, if the profile does not set a limit.
+/// The maximum length of arguments, in bytes, unless the profile sets a limit.
 pub(crate) const DEFAULT_ARGUMENTS_BYTES: usize = 64 * 1024;
 
-/// One call that the model asked for.
+/// One call that the model requests.
 pub(crate) struct Call {
     pub(crate) key: String,
     pub(crate) server: Option<String>,
     pub(crate) tool: String,
-    /// The text as it would be sent.
+    /// The arguments as they would be sent.
     pub(crate) arguments: String,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum NotArguments {
 impl Call {
     /// # Errors
     ///
-    /// `bad_request`: the text is not a call.
+    /// Returns `bad_request` if the text is not a call.
     pub(crate) fn read(json: &str) -> Result<Self, Fault> {
         let document = FORMAT.read(json)?;
         let arguments = document.member(Document::ROOT, "arguments").unwrap_or(Document::ROOT);
@@ -59,7 +59,7 @@ impl Call {
         if document.kind(Document::ROOT) == Kind::Object { Ok(document) } else { Err(NotArguments::NoObject) }
     }
 
-    /// Returns the tool's name as the model wrote it, for people.
+    /// Returns the tool's name as the model wrote it, for display.
     pub(crate) fn name(&self) -> String {
         full_name(self.server.as_deref().unwrap_or_default(), &self.tool)
     }

@@ -1,8 +1,8 @@
-//! `permit` of a tool: cases with conditions on the arguments of a call. The first case that holds decides.
+//! A tool's `permit`: cases with conditions on the arguments of a call. The first case whose conditions hold decides.
 //!
-//! A condition leaves its case open if it meets a value of another type than it expects, or a value that programs
-//! could read in different ways. Then the strictest of all open cases and of the decision after them applies, so that
-//! no such value permits more than any case that might have held.
+//! A condition leaves its case open if it meets a value of an unexpected type, or a value that programs could interpret
+//! in different ways. The decision is then the strictest of all open cases and of the decision after them. Such a value
+//! therefore never permits more than any case that might hold.
 
 use seamgate_core::kernel_api::{Document, Json, Kind, Location, Path, Schema, Selector, quote, short, sort};
 
@@ -11,7 +11,7 @@ use crate::{
     reached::Reached,
 };
 
-/// The decision about a call that passed all other checks. The later one is the stricter one.
+/// The decision about a call that passed all other checks, in ascending order of strictness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Permit {
     Allow,
@@ -19,7 +19,7 @@ pub(crate) enum Permit {
     Deny,
 }
 
-/// The approvers of a call, and how long their approval is valid.
+/// The approvers of a call, and the time for which their approval is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approval {
     /// Groups of the profile's approvers.
@@ -27,22 +27,21 @@ pub(crate) struct Approval {
     pub(crate) ttl_s: u64,
 }
 
-/// The rules that decide about the calls of a tool once all other checks have passed. If no case holds, the call is
-/// denied.
+/// The rules that decide about a tool's calls after all other checks have passed. If no case holds, the call is denied.
 pub(crate) struct Cases {
     cases: Vec<Case>,
-    /// `true` if the profile has a list of cases.
+    /// `true` if the profile lists cases.
     is_list: bool,
 }
 
-/// A case: all of its conditions must hold.
+/// A case. All of its conditions must hold.
 pub(crate) struct Case {
     pub(crate) when: Option<Schema>,
     pub(crate) places: Vec<(Path, Places)>,
     pub(crate) permit: Permit,
 }
 
-/// The places at which all values of a path must be.
+/// The locations that all values at a path must be in.
 pub(crate) enum Places {
     Below(Vec<Folder>),
     Hosts(Vec<Host>),
@@ -50,9 +49,9 @@ pub(crate) enum Places {
 
 /// The decision of cases about one call.
 pub(crate) enum Decided {
-    /// Denied, for this reason.
+    /// Denied, with the reason.
     Denied(String),
-    /// All of these must approve. If there are none, the call is allowed.
+    /// All of these must approve. If the list is empty, the call is allowed.
     Approvals(Vec<(Approval, String)>),
 }
 
@@ -77,7 +76,7 @@ impl Cases {
         Cases { cases, is_list: true }
     }
 
-    /// Returns whether no call is ever permitted.
+    /// Returns whether all calls are denied.
     pub(crate) fn is_never(&self) -> bool {
         self.cases.iter().all(|case| case.permit == Permit::Deny)
     }
@@ -87,7 +86,7 @@ impl Cases {
         self.cases.iter().any(|case| case.permit == Permit::Allow)
     }
 
-    /// Returns whether a case without conditions allows calls without an approval.
+    /// Returns whether a case without conditions allows calls without approval.
     pub(crate) fn allows_the_rest(&self) -> bool {
         self.cases.iter().any(|case| case.is_for_all() && case.permit == Permit::Allow)
     }
@@ -102,7 +101,7 @@ impl Cases {
         !self.cases.first().is_some_and(Case::is_for_all)
     }
 
-    /// Returns the first approval that a case asks for.
+    /// Returns the first approval that a case requires.
     pub(crate) fn approval(&self) -> Option<&Approval> {
         self.cases.iter().find_map(|case| match &case.permit {
             Permit::Approval(approval) => Some(approval),
@@ -155,12 +154,12 @@ impl Cases {
 }
 
 impl Case {
-    /// Returns whether the case has no condition, so that it holds for all arguments.
+    /// Returns whether the case has no conditions, so that it holds for all arguments.
     pub(crate) fn is_for_all(&self) -> bool {
         self.when.is_none() && self.places.is_empty()
     }
 
-    /// Describes which arguments leave the case open, so that the model can write them differently.
+    /// Describes the arguments that leave the case open, so that the model can write them differently.
     fn left_open(&self, arguments: &Json) -> String {
         let mut names: Vec<String> = Vec::new();
         if self.when(arguments) == Some(Verdict::Open) {
@@ -195,7 +194,7 @@ impl Case {
     }
 }
 
-/// Returns the verdict that all of some conditions hold.
+/// Returns the verdict on whether all conditions hold.
 fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     verdicts.fold(Verdict::Holds, |so_far, one| match (so_far, one) {
         (Verdict::Fails, _) | (_, Verdict::Fails) => Verdict::Fails,
@@ -205,8 +204,8 @@ fn all(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
 }
 
 impl Places {
-    /// Returns the verdict that all values of the path are at these places. Fails if none of them is, or if the path
-    /// has no value.
+    /// Returns the verdict on whether all values at the path are in these locations. Fails if none of them is, or if
+    /// the path leads to no value.
     fn verdict(&self, path: &Path, arguments: &Document) -> Verdict {
         let Reached { ends, stopped, beside, is_absent, .. } = Reached::of(&path.selectors, arguments, Document::ROOT);
         if !stopped.is_empty() || !beside.is_empty() || (is_absent && !ends.is_empty()) {
@@ -226,7 +225,7 @@ impl Places {
     }
 }
 
-/// Returns the verdict that any of some places holds a value.
+/// Returns the verdict on whether any of the locations contains a value.
 fn any(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     verdicts.fold(Verdict::Fails, |so_far, one| match (so_far, one) {
         (Verdict::Holds, _) | (_, Verdict::Holds) => Verdict::Holds,

@@ -1,22 +1,22 @@
-//! Counts of how often each call was permitted.
+//! Counts the number of times that each call was permitted.
 //!
-//! Equal calls count together. After an effect, a read is a new question, so the counts of reads start anew. Effects count from the
-//! beginning of the run: nothing that changes something ends their count.
+//! Equal calls share a count. The same read after an effect may have a new result, so an effect resets the counts of
+//! reads. Effects are counted from the beginning of the run, and nothing resets their counts.
 
 use std::collections::BTreeMap;
 
-/// The number of times that each call was permitted, by the digest that equal ones share, with the prefix of its
+/// The number of times that each call was permitted, by the digest that equal calls share, prefixed with the call's
 /// [`Class`].
 pub(crate) type Calls = BTreeMap<String, u64>;
 
 /// The effect of a call on the counts of other calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Only reads, by all profiles that judge it. Its count starts anew after an effect.
+    /// Only reads, under all profiles that judge it. An effect resets its count.
     Read,
-    /// Only reads by some profiles that judge it, or starts another agent.
+    /// Only reads under some of the profiles that judge it, or starts another agent.
     Either,
-    /// Changes something, by all profiles that judge it.
+    /// Changes something, under all profiles that judge it.
     Effect,
 }
 
@@ -42,12 +42,12 @@ impl Class {
     }
 }
 
-/// Returns how often calls that are equal to one were permitted.
+/// Returns the number of times that calls equal to this one were permitted.
 pub(crate) fn equal(calls: &Calls, same_call: &str) -> u64 {
     Class::ALL.iter().filter_map(|class| calls.get(&class.key(same_call))).sum()
 }
 
-/// Adds the counts of later calls to those of earlier ones.
+/// Adds the counts of later calls to the counts of earlier calls.
 pub(crate) fn then(before: &Calls, after: &Calls) -> Calls {
     let mut all = before.clone();
     if after.keys().any(|key| Class::of(key) == Class::Effect) {
@@ -60,13 +60,13 @@ pub(crate) fn then(before: &Calls, after: &Calls) -> Calls {
     all
 }
 
-/// Counts a call that waits for approval: it may run before others do, or not at all.
+/// Counts a call that waits for approval. It may run before other calls, or never.
 pub(crate) fn add_waiting(calls: &mut Calls, same_call: &str) {
     let count = calls.entry(Class::Either.key(same_call)).or_default();
     *count = count.saturating_add(1);
 }
 
-/// Takes back one of equal calls.
+/// Takes back one of several equal calls.
 pub(crate) fn undo(calls: &mut Calls, same_call: &str) {
     let keys = Class::ALL.map(|class| class.key(same_call));
     if let Some(times) = keys.iter().find(|key| calls.contains_key(*key)).and_then(|key| calls.get_mut(key)) {

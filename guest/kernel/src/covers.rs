@@ -1,5 +1,5 @@
-//! Follow-up calls that an approval covers, so that one intent is one question: each once, with the same values, until a
-//! time.
+//! Follow-up calls that an approval covers, so that a person is asked once for one intent. Each follow-up call is
+//! covered once, with the same values, and for a limited time.
 
 use seamgate_core::kernel_api::{Document, Json, Path, canonical, json};
 
@@ -13,15 +13,15 @@ use crate::{
     tool::{Cover, Tool},
 };
 
-/// A follow-up call, with the values that it must have.
+/// A follow-up call, and the values that it must have.
 pub(crate) struct Covered<'p> {
     pub(crate) cover: &'p Cover,
-    /// Of each path, in canonical form.
+    /// The values at each path, in canonical form.
     pub(crate) values: Vec<Vec<String>>,
 }
 
-/// Returns the follow-up calls that an approval of a call covers: none in a child or by an edited profile, because the
-/// rules of the others do not name them, and none where the call lacks a value.
+/// Returns the follow-up calls that an approval of a call covers. Returns none in a child or under an edited profile,
+/// because the rules of the others do not name follow-up calls. Also returns none if the call lacks a value.
 pub(crate) fn of<'p>(tool: &'p Tool, facts: &Facts, call: &Call) -> Vec<Covered<'p>> {
     if facts.above.is_some() || tool.covers.is_empty() {
         return Vec::new();
@@ -40,7 +40,7 @@ fn values(path: &Path, arguments: &Document) -> Option<Vec<String>> {
     (!found.is_empty()).then(|| found.into_iter().map(|at| canonical(arguments, at)).collect())
 }
 
-/// Returns the approvals of follow-up calls that come with the approval of a call by a principal.
+/// Returns the approvals of follow-up calls that result from a principal's approval of a call.
 pub(crate) fn given(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call, principal: &str) -> Vec<Remembered> {
     let given = |Covered { cover, values }: Covered| {
         let tool = profile.tools.iter().find(|tool| tool.full_name() == cover.tool)?;
@@ -71,7 +71,7 @@ pub(crate) fn would_cover(
     given.iter().any(|one| digest(&action, later, &one.same).as_ref() == Some(&one.digest))
 }
 
-/// Returns the digest of a follow-up call. `None` if it lacks a value that must be the same.
+/// Returns the digest of a follow-up call. `None` if the call lacks a value that must be the same.
 pub(crate) fn digest(action: &Action, call: &Call, paths: &[String]) -> Option<String> {
     let arguments = Json::read(&call.arguments, &CAPS).ok()?;
     let values: Option<Vec<_>> = paths.iter().map(|path| values(&Path::read(path)?, &arguments)).collect();
@@ -79,7 +79,7 @@ pub(crate) fn digest(action: &Action, call: &Call, paths: &[String]) -> Option<S
 }
 
 fn digest_of(action: &Action, paths: &[String], values: &[Vec<String>]) -> String {
-    // No text of arguments begins like this, because they are an object.
+    // This prefix cannot collide with the text of arguments, which begin as an object.
     let same = format!("same {}", json(&(paths, values)));
     Action { arguments: &same, ..*action }.digest()
 }

@@ -1,5 +1,5 @@
-//! Cuts a result that is too large to the part that the model reads: whole lines of a text, or whole items of JSON,
-//! which stays valid.
+//! Truncates a result that is too large for the model. Keeps whole lines of a text, or whole items of JSON, so that
+//! JSON stays valid.
 
 use std::{
     cell::{Cell, OnceCell},
@@ -16,12 +16,12 @@ use crate::{
     truncate::{LEFT_OUT, MAX_CUT, Part, Room, Units, fill},
 };
 
-/// The number of attempts to fit a text that grows as it is written. After them, each attempt has half the room of the
-/// previous one.
+/// The number of attempts to fit a text that grows when it is written. After these attempts, each further one has half
+/// the room of the previous one.
 const MAX_ATTEMPTS: usize = 8;
 
-/// The result that is cut: the mark of its observation, which is escaped, the digest of the whole, and how its texts
-/// are sanitized.
+/// The result to truncate: the mark of its observation, which is escaped, the digest of the whole result, and the way
+/// in which its texts are sanitized.
 #[derive(Clone, Copy)]
 pub(crate) struct Whole<'w> {
     pub(crate) mark: &'w str,
@@ -29,34 +29,34 @@ pub(crate) struct Whole<'w> {
     pub(crate) clean: Clean,
 }
 
-/// A text, and the part of the whole that it shows, unless it is all.
+/// A text, and the part of the whole that it shows. `None` if it shows the whole.
 pub(crate) type Shown = (String, Option<Part>);
 
 /// The part of several texts that is shown.
 #[derive(Default)]
 pub(crate) struct TextsShown {
-    /// `None` for a text that is left out.
+    /// The shown texts. `None` for a text that is left out.
     pub(crate) texts: Vec<Option<String>>,
     pub(crate) part: Option<Part>,
-    /// The number of strings that are bytes in Base64 and are left out.
+    /// The number of Base64 strings that are left out.
     pub(crate) base64: usize,
 }
 
-/// Cuts a text to whole lines.
+/// Truncates a text to whole lines.
 pub(crate) fn text_shown(inspected: &Inspected, room: Room, whole: Whole) -> Shown {
     fitted(room.bytes, &|bytes| {
         let (shown, part) = cut_text(inspected, Room { bytes, ..room }, whole);
-        // A cut can turn a long word into text that reads like a secret.
+        // Truncation can turn a long word into text that looks like a secret.
         Some((sanitize_as(&shown, whole.clean), part))
     })
     .unwrap_or_default()
 }
 
-/// Cuts a document to whole items. The items to which `items` leads are cut first.
+/// Truncates a document to whole items. Truncates the items that `items` leads to first.
 pub(crate) fn json_shown(document: &Document, items: Option<&Path>, room: Room, whole: Whole) -> Shown {
     let bytes: Vec<NodeId> = base64::strings(document, Document::ROOT).collect();
     let mut cutter = Cutter { document, items: None, bytes: &bytes, room, whole, part: Cell::default() };
-    // Hidden characters are visible now and end words, and one of those words can be a secret.
+    // Hidden characters are now visible and separate words, so a word may look like a secret.
     let text = cutter.whole(Document::ROOT, room.bytes).map(|text| sanitize_as(&text, whole.clean));
     if let Some(text) = text.filter(|text| text.len() <= room.bytes) {
         return (text, None);
@@ -74,7 +74,7 @@ pub(crate) fn json_shown(document: &Document, items: Option<&Path>, room: Room, 
     })
 }
 
-/// Cuts several texts to whole ones. One that is too large by itself is cut to whole items or lines.
+/// Truncates a list of texts to whole texts. A text that is too large by itself is truncated to whole items or lines.
 pub(crate) fn texts_shown(texts: &[&str], room: Room, whole: Whole) -> TextsShown {
     let parts = Parts { texts, room, whole, part: Cell::default(), base64: Cell::default() };
     if let [_] = texts {
@@ -98,7 +98,7 @@ pub(crate) fn texts_shown(texts: &[&str], room: Room, whole: Whole) -> TextsShow
     TextsShown { texts: shown, part: parts.part.get(), base64: parts.base64.get() }
 }
 
-/// Returns the first cut that fits. Each has less room than the one before.
+/// Returns the first truncated form that fits. Each attempt has less room than the previous one.
 fn fitted(room: usize, cut: &dyn Fn(usize) -> Option<Shown>) -> Option<Shown> {
     let mut bytes = room;
     for attempt in 0.. {
@@ -112,7 +112,7 @@ fn fitted(room: usize, cut: &dyn Fn(usize) -> Option<Shown>) -> Option<Shown> {
     None
 }
 
-/// Adds a part to those of the previous cuts.
+/// Combines a part with those of the previous truncations.
 fn add(to: &Cell<Option<Part>>, part: Part) {
     to.set(Some(to.get().map_or(part, |own| own.and(part))));
 }
@@ -267,12 +267,12 @@ impl Units for Parts<'_> {
     }
 }
 
-/// A document that is cut.
+/// A document to truncate.
 struct Cutter<'c, 'd> {
     document: &'c Document<'d>,
-    /// The array that is cut first.
+    /// The array that is truncated first.
     items: Option<NodeId>,
-    /// Strings that are bytes in Base64, in order. None of them is shown.
+    /// The Base64 strings, in order. None of them is shown.
     bytes: &'c [NodeId],
     room: Room,
     whole: Whole<'c>,
@@ -280,7 +280,7 @@ struct Cutter<'c, 'd> {
 }
 
 impl Cutter<'_, '_> {
-    /// Writes a value without bytes in Base64, however long it is.
+    /// Writes a value of any length, without Base64 strings.
     fn written(&self, at: NodeId) -> String {
         let mut shell =
             Shell { bytes: self.bytes, artifact: self.whole.artifact, clean: self.whole.clean, ..Shell::default() };
@@ -288,10 +288,10 @@ impl Cutter<'_, '_> {
         shell.text
     }
 
-    /// Writes a value if it fits, unless its items are to be cut first.
+    /// Writes a value if it fits, unless its items are truncated first.
     fn whole(&self, at: NodeId, bytes: usize) -> Option<String> {
         let is_cut = self.items.is_some_and(|items| self.contains(at, items));
-        // A secret is longer than the mark in its place.
+        // A secret is longer than the mark that replaces it.
         let text = (!is_cut && self.size(at) <= 2 * bytes).then(|| self.written(at));
         text.filter(|text| text.len() <= bytes)
     }
@@ -300,7 +300,7 @@ impl Cutter<'_, '_> {
         (at..self.document.next(at)).contains(&other)
     }
 
-    /// Returns the bytes of a value as it was given, without those in Base64.
+    /// Returns the size of a value as received, in bytes, without Base64 strings.
     fn size(&self, at: NodeId) -> usize {
         let first = self.bytes.partition_point(|&bytes| bytes < at);
         let inside = self.bytes[first..].iter().take_while(|&&bytes| self.contains(at, bytes));
@@ -322,7 +322,7 @@ impl Cutter<'_, '_> {
     fn container(&self, children: Vec<(Option<NodeId>, NodeId)>, at: NodeId, room: usize) -> Option<String> {
         let children = Children { cutter: self, children };
         let is_object = self.document.kind(at) == Kind::Object;
-        // The text around one large member is likely to fit. If not, the next attempt has less room.
+        // The text around one large member is likely to fit. If it does not, the next attempt has less room.
         let sizes = children.children.iter().map(|(_, at)| self.size(*at));
         let around = self.size(at) - sizes.max().unwrap_or_default();
         let reserved = if is_object && around < room / 2 { 2 } else { LEFT_OUT };
@@ -330,7 +330,7 @@ impl Cutter<'_, '_> {
         let most = |keep| if is_object { usize::MAX } else { keep };
         let room = Room { bytes, head: most(self.room.head), tail: most(self.room.tail) };
         let filled = fill(children.children.len(), room, &children);
-        // If nothing is shown of the whole, it says so. A part of it is left out.
+        // If no part of the whole document is shown, the text says so. A nested value is left out.
         if filled.units.is_empty() && at != Document::ROOT {
             return None;
         }
@@ -380,7 +380,7 @@ struct Children<'c, 'd> {
 }
 
 impl Children<'_, '_> {
-    /// Writes a child: a member after its name, an item before its comma.
+    /// Writes a child with the name of a member before it, or with the comma after an item.
     fn child(&self, index: usize, bytes: usize, write: impl Fn(NodeId, usize) -> Option<String>) -> Option<String> {
         let (name, value) = self.children[index];
         let Some(name) = name else {

@@ -1,4 +1,4 @@
-//! Decisions about single calls, from documents in JSON text.
+//! Decisions about single calls. Arguments and results are documents as JSON text.
 
 use seamgate_core::Fault;
 
@@ -12,19 +12,19 @@ use crate::{
     view::Background,
 };
 
-/// Compiles the formats of the documents below, so that a snapshot of the instance contains them.
+/// Compiles the formats of the documents that this module reads, so that a snapshot of the instance contains them.
 pub(crate) fn prepare() {
     for format in [&facts::FORMAT, &call::FORMAT, &result::FORMAT, &listing::FORMAT, &run::FORMAT] {
         format.schema();
     }
 }
 
-/// Returns the tools that the model may see: among those that servers list, in the format of lock files, or else among
-/// the profile's own.
+/// Returns the tools that the model may see. These are tools from `listed`, which has the format of lock files, or else
+/// tools with a definition in the profile.
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts or the list are invalid, or the facts lack the mode.
+/// Returns `bad_request` if the facts or the list are invalid, or if the facts lack the mode.
 pub fn surface(profile: &Profile, facts: &str, listed: Option<&str>) -> Result<String, Fault> {
     listing::list(profile, &Facts::read(facts)?, listed).map(|listing| listing.to_json())
 }
@@ -33,17 +33,17 @@ pub fn surface(profile: &Profile, facts: &str, listed: Option<&str>) -> Result<S
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts or the call are invalid, or the facts lack something.
+/// Returns `bad_request` if the facts or the call are invalid, or if the facts are incomplete.
 pub fn permit(profile: &Profile, facts: &str, call: &str) -> Result<String, Fault> {
     let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
     crate::permit::permit(profile, &facts, &call, Background::default).map(|decision| decision.to_json())
 }
 
-/// Makes an observation of a result.
+/// Creates an observation of a result.
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts, the call or the result are invalid, or the facts have no nonce.
+/// Returns `bad_request` if the facts, the call or the result are invalid, or if the facts have no nonce.
 pub fn observe(profile: &Profile, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
     let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
     ToolResult::read(result, |result| {
@@ -51,13 +51,13 @@ pub fn observe(profile: &Profile, facts: &str, call: &str, result: &str) -> Resu
     })
 }
 
-/// Applies one event to a run. Takes the state that the previous step returned (`None` for the first event) and the
-/// event, and returns a step.
+/// Applies one event to a run. Takes the event, and the state that the previous step returned, which is `None` for the
+/// first event. Returns a step.
 ///
 /// # Errors
 ///
-/// `bad_request`: the state does not belong to this profile and version, or the event is invalid. Such an event does
-/// not become part of the run.
+/// Returns `bad_request` if the state does not belong to this profile and version, or if the event is invalid. Such an
+/// event does not become part of the run.
 pub fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
     run::advance(profile, state, event)
 }
@@ -66,7 +66,7 @@ pub fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<St
 ///
 /// # Errors
 ///
-/// `bad_request`: the line is invalid, or there is no such audience.
+/// Returns `bad_request` if the line is invalid, or if there is no such audience.
 pub fn project(profile: &Profile, line: &str, audience: &str) -> Result<String, Fault> {
     crate::project::project(profile, line, audience)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{facts::Changed, proof::Proof};
 
-/// The reason why a call may not run, or why it needs approval.
+/// The reason why a call may not run, or needs approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Reason {
     pub(crate) code: &'static str,
@@ -20,7 +20,8 @@ impl Reason {
         Reason { code, message: message.into(), violations: Vec::new() }
     }
 
-    /// Returns a text that equal reasons share, and no others: the message names only the first place in the arguments.
+    /// Returns a text that only equal reasons share. The message alone is not enough, because it names only the first
+    /// place in the arguments.
     pub(crate) fn identity(&self) -> String {
         match &self.violations[..] {
             [] | [_] => self.message.clone(),
@@ -30,7 +31,7 @@ impl Reason {
         }
     }
 
-    /// Creates a reason from violations in the arguments. The message contains the first one.
+    /// Creates a reason from violations in the arguments. The message contains the first violation.
     pub(crate) fn wrong(code: &'static str, what: &str, violations: Vec<Violation>) -> Self {
         let message = match violations.first() {
             Some(first) => format!("{what}: {} {}", first.path, first.message),
@@ -64,7 +65,7 @@ pub(crate) struct Decision {
     pub(crate) approval: Option<Used>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) origins: Vec<Proof>,
-    /// The secrets whose values the host puts in when it sends the call.
+    /// The secrets whose values the host inserts when it sends the call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) secrets: Vec<Secret>,
     pub(crate) facts: Changed,
@@ -76,14 +77,14 @@ pub(crate) struct AskView {
     pub(crate) key: String,
     pub(crate) digest: String,
     pub(crate) by: Vec<String>,
-    /// The public keys with which these principals have to sign their decisions.
+    /// The public keys with which these principals must sign their decisions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) keys: BTreeMap<String, Vec<String>>,
     pub(crate) expires: u64,
     pub(crate) view: String,
 }
 
-/// A secret of a call, as decisions and actions contain it.
+/// A secret of a call, in the form that decisions and actions contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Secret {
     /// A JSON Pointer into the arguments.
@@ -96,7 +97,7 @@ pub(crate) struct Secret {
 pub(crate) struct Used {
     pub(crate) principal: String,
     pub(crate) at: u64,
-    /// `true` if a person gave it for another call of the run and it covers this one, too.
+    /// `true` if a person gave the approval for another call of the run and it also covers this one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) remembered: bool,
 }

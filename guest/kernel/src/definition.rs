@@ -1,7 +1,7 @@
-//! Definitions of tools from outside: decides which of them can be used, and why the others cannot.
+//! Tool definitions from outside: decides which of them are usable, and why the others are not.
 //!
 //! One definition must not make a whole document unreadable. Before the document is read strictly, each unreadable
-//! definition is replaced by an invalid one that says why.
+//! definition is replaced with an invalid one that contains the reason.
 
 use seamgate_core::{
     Violation,
@@ -15,13 +15,13 @@ use serde_json::value::RawValue;
 
 use crate::{document::text_in, sanitize::sanitize, tool::Effect};
 
-/// The members of a definition that hold the schema of the tool's arguments, as servers name it.
+/// The members of a definition that may contain the schema of the tool's arguments, depending on the server.
 pub(crate) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
 
-/// The longest reason why a definition is invalid, in bytes.
+/// The maximum length of the reason why a definition is invalid, in bytes.
 const MAX_REASON: usize = 512;
 
-/// The longest path in a reason, in bytes.
+/// The maximum length of a path in a reason, in bytes.
 const MAX_PATH: usize = 200;
 
 /// The beginning of the text that replaces the schema of an unreadable definition.
@@ -62,9 +62,9 @@ pub(crate) const PINNED: [Step; 3] = [Step::Member("tools"), Step::Each, Step::M
 pub(crate) const PINNED_BY_PATTERN: [Step; 4] =
     [Step::Member("tools"), Step::Each, Step::Member("definitions"), Step::Each];
 
-/// Returns the effect that a definition states for its tool: `read` by `readOnlyHint`, `idempotent` by
-/// `idempotentHint`. A definition that says nothing, or that contradicts itself, states none, and the tool is treated
-/// as effectful.
+/// Returns the effect that a definition states for its tool: `read` if `readOnlyHint` is set, `idempotent` if
+/// `idempotentHint` is set. A definition without hints, or with contradictory hints, states no effect. The tool is then
+/// treated as effectful.
 pub(crate) fn annotated(document: &Document, definition: NodeId) -> Effect {
     let annotations = document.member(definition, "annotations");
     let is = |name| annotations.and_then(|at| document.member(at, name)).map(|at| document.kind(at));
@@ -80,17 +80,17 @@ pub(crate) fn annotated(document: &Document, definition: NodeId) -> Effect {
 ///
 /// # Errors
 ///
-/// The first reason why the definition is invalid.
+/// Returns the first reason why the definition is invalid.
 pub(crate) fn arguments(document: &Document, definition: NodeId, formats: Formats) -> Result<Option<Schema>, String> {
     let given = ARGUMENTS.into_iter().find_map(|name| document.member(definition, name));
     given.map_or(Ok(None), |at| schema(document, definition, at, formats))
 }
 
-/// Compiles the schema of results in a definition, which has one under `outputSchema`.
+/// Compiles the schema of results in a definition's `outputSchema`.
 ///
 /// # Errors
 ///
-/// The first reason why the definition is invalid.
+/// Returns the first reason why the definition is invalid.
 pub(crate) fn results(document: &Document, definition: NodeId) -> Result<Option<Schema>, String> {
     let at = document.member(definition, "outputSchema");
     at.map_or(Ok(None), |at| schema(document, definition, at, Formats::Annotate))
@@ -124,12 +124,12 @@ pub(crate) fn reason(document: &Document, definition: NodeId, found: &[Violation
     of_place(&path, &first.message)
 }
 
-/// Describes what is wrong at a place.
+/// Describes an error at a path.
 fn of_place(path: &str, message: &str) -> String {
     said(&format!("{} {message}", short(path, MAX_PATH)))
 }
 
-/// Keywords whose lists are sets, so that the order of their items means nothing.
+/// Keywords whose lists are sets, so that the order of their items does not matter.
 const SETS: [&str; 3] = ["required", "enum", "type"];
 
 /// Members whose values are not schemas.
@@ -142,7 +142,7 @@ pub(crate) fn equal(document: &Document, definition: NodeId) -> String {
     digest(&out)
 }
 
-/// Writes a value with its members in order. With `is_schema`, also sorts the items of lists that are sets.
+/// Writes a value with sorted members. If `is_schema` is set, also sorts the items of lists that are sets.
 fn write_equal(document: &Document, at: NodeId, is_schema: bool, out: &mut String) {
     match document.kind(at) {
         Kind::Object if is_schema => {
@@ -175,12 +175,12 @@ fn write_equal(document: &Document, at: NodeId, is_schema: bool, out: &mut Strin
     }
 }
 
-/// Sanitizes and cuts a reason, parts of which a server may have written.
+/// Sanitizes and truncates a reason, parts of which may come from a server.
 fn said(reason: &str) -> String {
     short(&sanitize(reason).text, MAX_REASON)
 }
 
-/// Returns what is wrong with a name that a server lists, if no profile can name the tool.
+/// Returns the error in a name that a server lists, if no profile can name the tool.
 pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
     let is_first = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let is_later = |byte: &u8| is_first(byte) || b".-".contains(byte);
@@ -189,14 +189,14 @@ pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
         .then_some("$.name must have 1 to 128 letters, digits, '_', '.' and '-', and begin with none of '.' and '-'")
 }
 
-/// Reads a document that defines tools. An unreadable definition hides its own tool, and no other: the document is
-/// then read with a replacement for it.
+/// Reads a document that defines tools. An unreadable definition hides only its own tool: the document is then read
+/// with a replacement for that definition.
 ///
-/// `replaced` keeps the text that was read in place of `text`.
+/// `replaced` stores the text that was read in place of `text`.
 ///
 /// # Errors
 ///
-/// Those of `read`, about the document as it was given if it is wrong elsewhere.
+/// Returns the errors of `read`. If the document has an error elsewhere, they refer to the original document.
 pub(crate) fn read_each<'t, T, E>(
     text: &'t str,
     replaced: &'t mut Option<String>,
@@ -212,7 +212,7 @@ pub(crate) fn read_each<'t, T, E>(
     }
 }
 
-/// Returns a text, or if it cannot be read, the same text with replacements for its unreadable definitions.
+/// Returns a text. If it is unreadable, returns the text with replacements for its unreadable definitions.
 pub(crate) fn readable_text<'t>(
     text: &'t str,
     replaced: &'t mut Option<String>,
@@ -224,8 +224,8 @@ pub(crate) fn readable_text<'t>(
     }
 }
 
-/// Replaces the unreadable definitions in a document. Each replacement has the same name, and as its schema a text
-/// that says why. `None` if all can be read, or if the document is wrong elsewhere.
+/// Replaces the unreadable definitions in a document. Each replacement has the same name, and a text with the reason as
+/// its schema. `None` if all definitions are readable, or if the document has an error elsewhere.
 #[inline(never)]
 fn readable(text: &str, way: &[Step], caps: &Caps) -> Option<String> {
     let caps = Caps { depth: caps.depth.saturating_sub(way.len()), ..*caps };
@@ -255,7 +255,7 @@ fn unreadable(definition: &str, caps: &Caps) -> Option<String> {
     Some(format!("{{\"name\":{},\"{}\":{}}}", json(&name), ARGUMENTS[0], json(&left_out)))
 }
 
-/// Returns JSON text with other values at the end of a path.
+/// Returns JSON text in which the values at the end of a path are replaced.
 fn replaced(text: &str, way: &[Step], with: &impl Fn(&str) -> Option<String>) -> Option<String> {
     let Some((step, rest)) = way.split_first() else { return with(text) };
     let one = |is_on_the_way: bool, value: &RawValue| {
@@ -280,7 +280,7 @@ fn replaced(text: &str, way: &[Step], with: &impl Fn(&str) -> Option<String>) ->
     is_changed.then(|| format!("{{{}}}", all.join(",")))
 }
 
-/// The members of an object as JSON text, in their order. A name may occur twice.
+/// The members of an object as JSON text, in order. A name may occur twice.
 pub(crate) struct Members(pub(crate) Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -372,7 +372,7 @@ mod tests {
         let schema: serde_json::Value =
             serde_json::from_str(include_str!("../../../schemas/profile.schema.json")).expect("JSON");
         let name = &schema["$defs"]["tool"]["properties"]["name"];
-        // A profile can also have patterns.
+        // A profile can also contain patterns.
         assert_eq!(name["pattern"], "^[A-Za-z0-9_*][A-Za-z0-9_.*-]*$");
         assert_eq!(name["maxLength"], MAX_NAME);
     }

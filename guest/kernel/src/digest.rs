@@ -1,9 +1,9 @@
-//! Digests of actions, which approvals name, and of calls, which identify equal ones.
+//! Digests of actions, which approvals refer to, and of calls, which identify equal calls.
 
 use seamgate_core::kernel_api::{Document, canonical, digest};
 
-/// Returns the digest of texts under a domain. The length of each text precedes it, so that no other texts produce the
-/// same bytes.
+/// Returns the digest of texts in a domain. The length of each text precedes it, so that different texts never produce
+/// the same bytes.
 fn envelope(domain: &str, texts: &[&str]) -> String {
     let mut envelope = format!("seamgate:{domain}:1\n");
     for text in texts {
@@ -23,7 +23,7 @@ pub(crate) fn is_one(text: &str) -> bool {
     digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The action that an approval is about.
+/// The action that an approval refers to.
 pub(crate) struct Action<'a> {
     pub(crate) profile: &'a str,
     pub(crate) run: &'a str,
@@ -33,15 +33,15 @@ pub(crate) struct Action<'a> {
     /// The text as it will be sent.
     pub(crate) arguments: &'a str,
     pub(crate) principal: &'a str,
-    /// The mode in which the call runs; empty without modes.
+    /// The mode in which the call runs. Empty if the profile has no modes.
     pub(crate) scope: &'a str,
-    /// The description of how the tool is run; empty if the host does not provide it.
+    /// The description of the way in which the tool is run. Empty if the host does not provide it.
     pub(crate) program: &'a str,
 }
 
 impl Action<'_> {
-    /// Returns the digest of the action. The arguments are not canonicalized: the bytes that a person saw are the
-    /// bytes that are sent.
+    /// Returns the digest of the action. The arguments are not canonicalized, because the bytes that are sent must be
+    /// the bytes that a person saw.
     pub(crate) fn digest(&self) -> String {
         let Action { profile, run, server, tool, definition, principal, scope, program, .. } = self;
         let arguments = digest(self.arguments);
@@ -51,13 +51,14 @@ impl Action<'_> {
     }
 }
 
-/// Returns the digest of a call, which equal arguments share however they are written. It is cut to 128 bits because the state
-/// holds one for each call.
+/// Returns the digest of a call. Calls with equal arguments share it, however the arguments are written. It is
+/// truncated to 128 bits because the state contains one for each call.
 pub(crate) fn same_call(server: &str, tool: &str, arguments: &Document) -> String {
     first(&envelope("call", &[server, tool, &canonical(arguments, Document::ROOT)]), 32)
 }
 
-/// Returns the digest of a call whose arguments are not JSON. It never equals that of a call whose arguments are.
+/// Returns the digest of a call whose arguments are invalid JSON. It never equals the digest of a call with valid
+/// arguments.
 pub(crate) fn same_text(server: &str, tool: &str, arguments: &str) -> String {
     first(&envelope("text_call", &[server, tool, arguments]), 32)
 }
@@ -67,7 +68,8 @@ pub(crate) fn event(text: &str) -> String {
     first(&digest(text), 16)
 }
 
-/// Returns the mark around the data of one observation. The mark of one observation does not reveal that of another.
+/// Returns the mark around the data of one observation. The mark of one observation does not reveal the mark of
+/// another.
 pub(crate) fn mark(nonce: &str, id: &str) -> String {
     format!("data-{}", first(&envelope("mark", &[nonce, id]), 16))
 }

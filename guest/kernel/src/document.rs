@@ -1,4 +1,4 @@
-//! Documents from the caller: read strictly, and checked against their format.
+//! Documents from the caller: parsed strictly, and validated against their format.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use seamgate_core::{
     kernel_api::{Caps, Document, Json, Kind, NodeId, Number, Schema},
 };
 
-/// Limits of facts, calls and results. A result is as large as an output may be.
+/// The caps of facts, calls and results. A result may be as large as an output.
 pub(crate) const CAPS: Caps = Caps {
     bytes: 64 * 1024 * 1024,
     depth: 96,
@@ -36,7 +36,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// `bad_request`: the text is not a document of this format.
+    /// Returns `bad_request` if the text is not a document of this format.
     pub(crate) fn read<'t>(&self, text: &'t str) -> Result<Json<'t>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, self.name, violations);
         let json = Json::read(text, &CAPS).map_err(wrong)?;
@@ -57,18 +57,18 @@ pub(crate) fn text_in<'d>(document: &'d Document, at: NodeId, name: &str) -> Opt
     document.member(at, name).filter(|&at| document.kind(at) == Kind::String).map(|at| document.string(at))
 }
 
-/// Returns the number of a member. The format bounds it, and permits forms such as `1e3`.
+/// Returns a member as a number. The format bounds it, and allows notations such as `1e3`.
 pub(crate) fn number_in(document: &Document, at: NodeId, name: &str) -> Option<u64> {
     document.member(at, name).and_then(|at| number_at(document, at))
 }
 
-/// Returns a number, which the format bounds.
+/// Returns a value as a number. The format bounds it.
 pub(crate) fn number_at(document: &Document, at: NodeId) -> Option<u64> {
     let number = Number(document.source(at));
     number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
 }
 
-/// Returns the texts of a member that is a list.
+/// Returns the texts in a member that is a list.
 pub(crate) fn texts_in(document: &Document, at: NodeId, name: &str) -> Vec<String> {
     let list = document.member(at, name).into_iter().flat_map(|at| document.items(at));
     list.map(|at| document.string(at).to_owned()).collect()

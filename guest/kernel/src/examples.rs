@@ -1,4 +1,4 @@
-//! The examples of a profile, which are tried when it is loaded.
+//! Checks the examples of a profile when the profile is loaded.
 
 use seamgate_core::{
     Violation,
@@ -17,13 +17,13 @@ use crate::{
     tool::Tool,
 };
 
-/// Tries each example against the parts of the profile that need no facts: schemas, deny rules, values of scopes, and
-/// `permit`. If a pattern stands for several tools, one of them must allow an allowed example, and all must deny a
-/// denied one.
+/// Checks each example against the parts of the profile that need no facts: schemas, deny rules, scope values, and
+/// `permit`. If an example's pattern stands for several tools, one of them must allow an allowed example, and all must
+/// deny a denied one.
 ///
 /// # Errors
 ///
-/// The examples that the profile contradicts.
+/// Returns the examples that the profile contradicts.
 pub(crate) fn check(profile: &Profile, document: &Json) -> Result<(), Vec<Violation>> {
     let mut found = Vec::new();
     let all: Vec<(&Tool, NodeId)> = tools_of(profile, document).collect();

@@ -21,7 +21,7 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("formats/facts.json"));
 
-/// The greatest number in a document: every language reads it from JSON exactly.
+/// The maximum integer in a document. Every language parses it from JSON exactly.
 pub(crate) const MAX_NUMBER: u64 = 9_007_199_254_740_991;
 
 /// The facts as a document, and the parts of it that decisions change.
@@ -41,7 +41,7 @@ pub(crate) struct Facts<'t> {
     pub(crate) remembered: Vec<Remembered>,
     /// The last texts that people said in this run.
     pub(crate) said: Vec<String>,
-    /// The number of earlier texts that the caller passed.
+    /// The number of earlier texts, which the caller passed.
     pub(crate) said_before: usize,
     pub(crate) observed: Vec<Observed>,
     /// The labels of data in stores.
@@ -52,10 +52,11 @@ pub(crate) struct Facts<'t> {
     pub(crate) is_child: bool,
 }
 
-/// The descriptions of how tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for one.
+/// The descriptions of the way in which tools are run: by `SERVER/` for all tools of a server, and by `SERVER/TOOL` for
+/// one.
 pub(crate) type Programs = BTreeMap<String, String>;
 
-/// The use of budgets.
+/// The used budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Used {
@@ -69,7 +70,7 @@ pub(crate) struct Used {
     pub(crate) recent: Recent,
 }
 
-/// A question to a person whether a call may run.
+/// A request to a person to decide whether a call may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
@@ -95,15 +96,16 @@ pub(crate) struct Decided {
     pub(crate) spent: bool,
 }
 
-/// An approval that a person gave for further calls of a run.
+/// A person's approval of further calls of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Remembered {
-    /// The digest of the action without the arguments that may differ.
+    /// The digest of the action, without the arguments that may differ.
     pub(crate) digest: String,
     /// The names of these arguments, in ascending order.
     pub(crate) any: Vec<String>,
-    /// For a follow-up call, whose digest has no other arguments: the paths to the values that must be the same.
+    /// The paths to the values that must be the same. Used for a follow-up call, whose digest covers no other
+    /// arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) same: Vec<String>,
     pub(crate) principal: String,
@@ -115,7 +117,7 @@ pub(crate) struct Remembered {
     pub(crate) why: Vec<String>,
 }
 
-/// Yes or no. Everything that is not a yes is a no.
+/// A person's answer. Everything except a yes is a no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
@@ -129,7 +131,7 @@ impl Verdict {
     }
 }
 
-/// Facts as the state of a run keeps them: a document in a format of its own.
+/// The facts in the form that a run's state stores: a separate document format.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
@@ -177,12 +179,12 @@ impl Kept {
         json(&Given { task: &self.task, context: &self.context, lists: &self.lists })
     }
 
-    /// Returns the facts for a decision. `given` is the text that [`Kept::given`] returned, and `above` contains the
+    /// Returns the facts for a decision. `given` is the text that [`Kept::given`] returned, and `above` holds the
     /// bounds that a parent set.
     ///
     /// # Errors
     ///
-    /// `bad_request`: the given text is not JSON within the caps.
+    /// Returns `bad_request` if the given text is not JSON within the caps.
     pub(crate) fn facts<'t>(&self, given: &'t str, above: Option<&Arc<Above>>) -> Result<Facts<'t>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "state", violations);
         Ok(Facts {
@@ -208,7 +210,7 @@ impl Kept {
         })
     }
 
-    /// Applies the changes that a decision or an observation made.
+    /// Applies the changes from a decision or an observation.
     pub(crate) fn take(&mut self, changed: Changed) {
         let Changed { surface, labels, used, asks, approvals, programs, remembered, observed, stores } = changed;
         if surface.is_some() {
@@ -225,7 +227,7 @@ impl Kept {
     }
 }
 
-/// The members of the facts that changed, each whole.
+/// The changed members of the facts, each with its complete new value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +253,7 @@ pub(crate) struct Changed {
 impl<'t> Facts<'t> {
     /// # Errors
     ///
-    /// `bad_request`: the text is not one document of facts.
+    /// Returns `bad_request` if the text is not one document of facts.
     pub(crate) fn read(json: &'t str) -> Result<Self, Fault> {
         let document = FORMAT.read(json)?;
         let owned = |name: &str| text(&document, name).map(str::to_owned);
@@ -309,7 +311,7 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// Returns how a tool is run, if the host says so.
+    /// Returns the way in which a tool is run, if the host provides it.
     pub(crate) fn program(&self, server: &str, tool: &str) -> &str {
         let of = |name: &str| self.programs.get(&format!("{server}/{name}"));
         of(tool).or_else(|| of("")).map_or("", String::as_str)
@@ -326,7 +328,7 @@ impl<'t> Facts<'t> {
         self.document.member(Document::ROOT, "task")
     }
 
-    /// Returns the limits that apply: those of the profile, and those of a parent.
+    /// Returns the limits that apply: those of the profile and those of a parent.
     pub(crate) fn budget(&self, own: &Budget) -> Budget {
         let Some(above) = &self.above else { return own.clone() };
         let mut budget = above.budget(own);
@@ -342,21 +344,21 @@ impl<'t> Facts<'t> {
         self.above.as_ref()?.bounds.deadline
     }
 
-    /// Returns the rules of all agents above, the parent's first.
+    /// Returns the rules of all agents above, beginning with the parent.
     pub(crate) fn rules(&self) -> &[Rules] {
         self.above.as_ref().map_or(&[], |above| &above.rules)
     }
 
-    /// Returns the facts by which an agent above judges a call of this run: its task, context and lists, the labels
-    /// that were read here, and how often equal calls were permitted there and here. Its asks and approvals do not
-    /// apply here.
+    /// Returns the facts by which an agent above judges a call of this run. They contain that agent's task, context and
+    /// lists, the labels that were read in this run, and the number of times that equal calls were permitted in both
+    /// runs. Asks and approvals of that agent do not apply here.
     ///
     /// # Errors
     ///
-    /// `bad_request`: a document that was handed on is not JSON within the caps.
+    /// Returns `bad_request` if a document that was handed on is not JSON within the caps.
     pub(crate) fn by<'r>(&self, rules: &'r Rules, read: &[String]) -> Result<Facts<'r>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "parent", violations);
-        // An edited profile judges by what is said and read in this run.
+        // An edited profile judges by what people said and the model read in this run.
         let is_own = self.above.as_ref().is_some_and(|above| above.is_edit(rules));
         let (said, observed) = match is_own {
             true => (&self.said, &self.observed),
@@ -383,7 +385,7 @@ impl<'t> Facts<'t> {
             said: said.clone(),
             said_before: if is_own { self.said_before } else { 0 },
             observed: observed.clone(),
-            // Those of this run have all rules applied.
+            // All rules already apply to the labels of this run.
             stores: Vec::new(),
             above: None,
             // Of several rule sets, some belong to agents that are children themselves.

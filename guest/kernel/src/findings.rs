@@ -5,14 +5,14 @@ use serde_json::{Map, Value, json};
 
 use crate::sanitize::{Clean, Found, inspect};
 
-/// The most texts that read like an instruction that an observation lists.
+/// The maximum number of texts that an observation lists because they read like an instruction.
 const MAX_INSTRUCTIONS: usize = 16;
 
-/// Findings in all texts together.
+/// The findings in all texts together.
 #[derive(Default)]
 pub(crate) struct Findings {
     found: Found,
-    /// The kind of each, the place of the text in the result, and the span in the text.
+    /// The kind of each instruction, the place of its text in the result, and its span in the text.
     instructions: Vec<(&'static str, String, usize, usize)>,
     more: usize,
 }
@@ -23,8 +23,8 @@ impl Findings {
         self.look_within(document, Document::ROOT, &[]);
     }
 
-    /// Inspects a value that is reported as a document of its own, except for strings that no model reads. Their
-    /// places are in order.
+    /// Inspects a value that is reported as a separate document. Skips strings that no model reads, whose places are in
+    /// order.
     pub(crate) fn look_within(&mut self, document: &Document, whole: NodeId, unread: &[NodeId]) {
         self.look(document, whole, unread, whole);
     }
@@ -42,7 +42,7 @@ impl Findings {
         }
     }
 
-    /// Adds the findings in a text that stands at a place.
+    /// Adds the findings in a text at a place.
     pub(crate) fn add(&mut self, found: Found, place: impl FnOnce() -> Location) {
         if found.is_nothing() {
             return;
@@ -65,7 +65,7 @@ impl Findings {
         self.found.is_nothing() && self.instructions.is_empty() && self.more == 0
     }
 
-    /// Returns the findings as the observation contains them.
+    /// Returns the findings in the form that the observation contains.
     pub(crate) fn to_value(&self) -> Value {
         let counts = |found: &mut dyn Iterator<Item = (&'static str, u32)>| -> Map<String, Value> {
             found.map(|(word, count)| (word.to_owned(), count.into())).collect()
@@ -105,7 +105,8 @@ impl Findings {
     }
 }
 
-/// Returns whether the path of a value contains names that read like text: outside of the marks, they could instruct.
+/// Returns whether the path of a value contains names that read like text. Outside the marks, they could instruct the
+/// model.
 pub(crate) fn has_text(path: &str) -> bool {
     path.len() > 128 || path.contains(char::is_whitespace) || path.contains('\\')
 }

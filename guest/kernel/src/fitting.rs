@@ -1,12 +1,12 @@
-//! The allowed tools that a denial names: few, with those first that could do what the model asked for.
+//! The allowed tools that a denial names. There are few, beginning with tools that could do what the model requested.
 
 use crate::tool::{Effect, Tool};
 
-/// The most tools that a denial names.
+/// The maximum number of tools that a denial names.
 const MAX_NAMED: usize = 8;
 
-/// Describes which tools are allowed. Of many, it names first those that share a word with the requested tool, then
-/// those with the same effect, then the others, each in the order of the profile.
+/// Describes the allowed tools. If there are many, names the tools that share a word with the requested tool first,
+/// then those with the same effect, then the others, each group in the order of the profile.
 pub(crate) fn sentence(allowed: &[&Tool], asked: &str, effect: Option<Effect>) -> String {
     if allowed.is_empty() {
         return "No tool is allowed.".to_owned();
@@ -29,7 +29,7 @@ pub(crate) fn sentence(allowed: &[&Tool], asked: &str, effect: Option<Effect>) -
     }
 }
 
-/// Returns the words of a name in lower case: `runShell`, `run_shell` and `run-shell` have two.
+/// Returns the words of a name in lower case. `runShell`, `run_shell` and `run-shell` each have two.
 pub(crate) fn words(name: &str) -> impl Iterator<Item = String> {
     let mut spaced = String::new();
     let mut was_small = false;

@@ -1,4 +1,4 @@
-//! Flows: derives from the labels of the data that the model has read which calls are no longer allowed.
+//! Flows: derives the calls that are no longer allowed from the labels of the data that the model has read.
 
 use seamgate_core::kernel_api::quote;
 
@@ -11,14 +11,14 @@ use crate::{
     tool::Tool,
 };
 
-/// The outcome of a profile's flows for a call.
+/// The result of checking a profile's flows for a call.
 pub(crate) enum Flowing {
     Denied(Reason),
     /// All of these must approve.
     Approvals(Vec<(Approval, Reason)>),
 }
 
-/// Checks all flows. A flow that denies wins. `own` is the approval that the call needs anyway, and `is_proven` says
+/// Checks all flows. A denial by any flow wins. `own` is the approval that the call needs anyway. `is_proven` says
 /// whether all origins of the call are proven.
 pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool, own: Option<&Approval>, is_proven: bool) -> Flowing {
     let read = surface::read(profile, facts);

@@ -1,4 +1,4 @@
-//! Values as origins compare them: a value that is looked for, and values that it can equal as a whole.
+//! Values in the form in which origins compare them: a sought value, and the values that it may equal as a whole.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use seamgate_core::kernel_api::{Document, Kind, NodeId, canonical};
 
 use crate::words::{Word, decimal, whole_number};
 
-/// A value of the arguments, in the form in which it is looked for.
+/// A value of the arguments, in the form in which the search compares it.
 pub(crate) enum Sought<'d> {
     Text {
         raw: &'d str,
@@ -33,7 +33,7 @@ impl<'d> Sought<'d> {
     }
 }
 
-/// Values that a value can equal as a whole, by the forms that equal ones share.
+/// Values that a sought value may equal as a whole, indexed by the forms that equal values share.
 #[derive(Default)]
 pub(crate) struct Known {
     texts: BTreeMap<String, Vec<usize>>,
@@ -52,7 +52,7 @@ impl Known {
         self.count += 1;
     }
 
-    /// Adds a number as JSON writes it. A text equals it if it is written in the same way.
+    /// Adds a number in JSON notation. A text equals it only if the text is written in the same way.
     pub(crate) fn number(&mut self, source: &str) {
         self.texts.entry(source.to_owned()).or_default().push(self.count);
         if let Some(number) = decimal(source) {

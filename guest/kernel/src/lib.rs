@@ -1,7 +1,7 @@
 //! The harness kernel of seamgate: decides what an agent may do, with pure functions.
 //!
-//! A plain library without I/O, clock or randomness: the same profile and the same facts produce the same decision,
-//! natively and in the sandbox. Each module is one layer. The gate does not depend on it.
+//! This library has no I/O, clock or randomness: the same profile and the same facts produce the same decision,
+//! natively and in the sandbox. Each module is one layer. The gate does not depend on this crate.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the words are documented once, in schemas/")]
 

@@ -1,4 +1,4 @@
-//! Compares the tools that servers list with the profile: the model sees those of the profile that are present and
+//! Compares the tools that servers list with the profile. The model sees the profile's tools that are present and
 //! unchanged.
 
 use seamgate_core::{
@@ -55,7 +55,7 @@ const INVALID: &str = "invalid_definition";
 /// The reason why a tool is not shown.
 struct Unseen {
     code: &'static str,
-    /// The description of what is wrong with its definition.
+    /// The error in the tool's definition.
     message: Option<String>,
 }
 
@@ -71,12 +71,12 @@ impl Listing {
     }
 }
 
-/// Lists the tools that the model may see, among those that servers list in the format of lock files, or without a
-/// list, among the definitions of the profile.
+/// Lists the tools that the model may see. These are tools that servers list, in the format of lock files. Without a
+/// list, they are tools with a definition in the profile.
 ///
 /// # Errors
 ///
-/// `bad_request`: the list is invalid, or the facts lack the mode.
+/// Returns `bad_request` if the list is invalid, or if the facts lack the mode.
 pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
     let mode = surface::mode(profile, facts)?;
     let mut replaced = None;
@@ -90,7 +90,7 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
         let offered = match &listed {
             // The host itself offers tools that delegate.
             Some(listed) if !tool.is_delegate => offered(tool, listed, pinned).and_then(|shown| {
-                // A definition that an agent above pinned must be present, too.
+                // A definition that an agent above pinned must also be present.
                 let above = facts.above.iter().flat_map(|above| above.tools(tool));
                 let mut pinned = above.filter_map(|theirs| theirs.definition.as_ref());
                 pinned.try_for_each(|pinned| offered(tool, listed, Some(pinned)).map(|_| ()))?;
@@ -132,8 +132,7 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     Ok(Listing { tools, hidden, facts: Changed { surface, programs, ..Changed::default() } })
 }
 
-/// Returns the part that the model may read of a tool that its server lists now. The tool must equal the pinned
-/// definition, if there is one.
+/// Returns the part of a listed tool that the model may read. If there is a pinned definition, the tool must equal it.
 fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Option<Box<RawValue>>, Unseen> {
     let at = of_server(listed, &tool.server)
         .into_iter()
@@ -156,10 +155,10 @@ fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
     tools.into_iter().flat_map(|at| listed.items(at)).collect()
 }
 
-/// The longest description of a program, in bytes. A longer one is cut, and followed by its digest.
+/// The maximum length of a program's description, in bytes. A longer one is truncated, followed by its digest.
 const MAX_PROGRAM: usize = 1024;
 
-/// Returns how the tools of a profile are run: as the list says, or else as already known.
+/// Returns the way in which each tool of a profile is run, from the list or else from earlier knowledge.
 fn programs(profile: &Profile, listed: &Document, known: &Programs) -> Programs {
     let servers = listed.member(Document::ROOT, "servers");
     let program = |server: &str, tool: &str| {
@@ -185,7 +184,8 @@ fn programs(profile: &Profile, listed: &Document, known: &Programs) -> Programs 
     programs
 }
 
-/// Returns why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
+/// Returns the reason why a present tool is not shown. `by_facts` is `true` if the facts say which tools are
+/// present.
 fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
     match () {
         () if tool.permit.is_never() => Some("permit"),
@@ -197,7 +197,7 @@ fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by
     }
 }
 
-/// Returns the tools that servers list and the profile does not name.
+/// Returns the listed tools that the profile does not name.
 fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
     let servers = listed.member(Document::ROOT, "servers").into_iter().flat_map(|at| listed.members(at));
     let servers = servers.filter(|(_, at)| listed.kind(*at) == Kind::Object).map(|(name, _)| listed.string(name));

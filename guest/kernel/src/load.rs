@@ -1,4 +1,4 @@
-//! Compiles a text to a profile.
+//! Compiles a text into a profile.
 
 use seamgate_core::{
     Fault, FaultCode,
@@ -11,13 +11,13 @@ use crate::{
 };
 
 impl Profile {
-    /// Reads, checks and compiles a profile, and tries its examples.
+    /// Parses, checks and compiles a profile, and checks its examples.
     ///
-    /// `text` is one whole JSON document as `schemas/profile.schema.json` describes it: nothing in it is a path.
+    /// `text` is one complete JSON document as `schemas/profile.schema.json` describes it. It contains no file paths.
     ///
     /// # Errors
     ///
-    /// `bad_profile`, with the member, what is wrong, and what would be right.
+    /// Returns `bad_profile`, which names the member, and says what is wrong and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
         let (mut replaced, mut also) = (None, None);

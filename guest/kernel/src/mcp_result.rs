@@ -1,4 +1,4 @@
-//! Results of the Model Context Protocol: finds their parts, and builds the results that are handed on in their place.
+//! Results of the Model Context Protocol: finds their parts, and builds the results that replace them.
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>
 
@@ -16,7 +16,7 @@ use crate::{
     truncate::Part,
 };
 
-/// The members of a result that the protocol defines. Others are handed on, sanitized.
+/// The members of a result that the protocol defines. Other members are sanitized and passed on.
 const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
@@ -25,7 +25,7 @@ const META: &str = "_meta";
 /// The member of `_meta` that says which part of a result is shown.
 const TRUNCATED: &str = "seamgate.dev/truncated";
 
-/// The MIME type of bytes that have none.
+/// The MIME type of bytes that declare none.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// A result, and the places of its parts.
@@ -36,13 +36,13 @@ pub(crate) struct McpResult<'d> {
     blocks: Vec<NodeId>,
     /// The strings of all text blocks.
     texts: Vec<NodeId>,
-    /// Strings that are bytes in Base64 and stay as they are.
+    /// Base64 strings that stay unchanged.
     binary: Vec<NodeId>,
-    /// Strings that no model reads as text: those, and bytes in the structured content.
+    /// Strings that no model reads as text: the strings in `binary`, and Base64 in the structured content.
     pub(crate) unread: Vec<NodeId>,
 }
 
-/// The part of a result that a schema describes and that is cut.
+/// The part of a result that a schema describes and that may be truncated.
 pub(crate) enum Main<'d> {
     Json(String),
     Texts(Vec<&'d str>),
@@ -71,14 +71,14 @@ impl<'d> McpResult<'d> {
         self.structured.is_some()
     }
 
-    /// Returns whether a text repeats bytes in Base64 that the structured content contains.
+    /// Returns whether a text repeats Base64 from the structured content.
     pub(crate) fn repeats_bytes(&self) -> bool {
         let has_bytes = |at: NodeId| base64::strings(self.document, at).next().is_some();
         self.structured.is_some_and(has_bytes)
             && self.texts.iter().any(|&at| base64::has_bytes(self.document.string(at)))
     }
 
-    /// Returns the main part. `is_json`: a schema expects JSON.
+    /// Returns the main part. `is_json` is `true` if a schema expects JSON.
     pub(crate) fn main(&self, is_json: bool) -> Main<'d> {
         match (self.structured, &self.texts[..]) {
             (Some(at), _) => Main::Json(source(self.document, at)),
@@ -88,19 +88,19 @@ impl<'d> McpResult<'d> {
         }
     }
 
-    /// Returns the bytes of the text that a model reads in addition to the structured content.
+    /// Returns the size of the text that a model reads in addition to the structured content, in bytes.
     pub(crate) fn text_bytes(&self) -> usize {
         self.texts.iter().map(|&at| self.document.string(at).len()).sum()
     }
 
-    /// Returns whether a text contradicts the structured content: it is JSON, and neither equal to that nor a part of
-    /// it. Servers wrap lists and texts because structured content has to be an object.
+    /// Returns whether a text contradicts the structured content: it is JSON, and neither equals that content nor is a
+    /// part of it. Servers wrap lists and texts because structured content must be an object.
     pub(crate) fn is_contradictory(&self) -> bool {
         self.texts.iter().any(|&at| self.is_said(at) == Some(false))
     }
 
-    /// Returns whether the structured content says the same as a text. `None` if the text is neither JSON nor a part
-    /// of it.
+    /// Returns whether the structured content says the same as a text. `None` if the text is not JSON and not a part of
+    /// the structured content.
     fn is_said(&self, at: NodeId) -> Option<bool> {
         let structured = self.structured?;
         let text = self.document.string(at);
@@ -134,7 +134,7 @@ impl<'d> McpResult<'d> {
         repeated
     }
 
-    /// Returns for each block that is left out the text in its place.
+    /// Returns the replacement text for each block that is left out.
     pub(crate) fn left_out(&self, rule: &ResultRule) -> Vec<Option<String>> {
         let mut used = 0;
         let blocks = self.blocks.iter().enumerate();
@@ -182,7 +182,7 @@ impl<'d> McpResult<'d> {
         })
     }
 
-    /// Returns the result to hand on. `shown` replaces the main part, if that differs. `remarks` follow it.
+    /// Returns the result to pass on. `shown` replaces the main part, if it differs. `remarks` follow it.
     pub(crate) fn handed_on(
         &self,
         shown: Shown,
@@ -242,14 +242,14 @@ impl<'d> McpResult<'d> {
 /// The text that replaces the main part of a result.
 #[derive(Default)]
 pub(crate) struct Shown<'s> {
-    /// The texts, one for each text of the result in order; further ones follow.
+    /// One text for each text of the result, in order, followed by further ones.
     pub(crate) texts: Option<&'s [Option<String>]>,
     /// The structured content.
     pub(crate) structured: Option<&'s str>,
     pub(crate) is_structured_gone: bool,
 }
 
-/// The entry in `_meta` that tells programs about a truncated result.
+/// The entry in `_meta` that informs programs about a truncated result.
 #[derive(Serialize)]
 pub(crate) struct Truncated<'t> {
     #[serde(flatten)]
@@ -257,13 +257,13 @@ pub(crate) struct Truncated<'t> {
     pub(crate) artifact: &'t str,
 }
 
-/// Builds a result that says why none is shown.
+/// Builds a result that says why the actual result is not shown.
 pub(crate) fn refused(message: &str) -> Box<RawValue> {
     let text = format!("{{\"{CONTENT}\":[{}],\"{IS_ERROR}\":true}}", text_block(message));
     RawValue::from_string(text).unwrap_or_default()
 }
 
-/// Sanitizes and cuts a word from the server for the text in place of a block.
+/// Sanitizes and truncates a word from the server, for the text that replaces a block.
 fn shown(word: &str) -> String {
     short(sanitize(word).text, 64)
 }

@@ -1,6 +1,6 @@
-//! Names of arguments that a server could confuse. An argument that is judged under one name must not be read under
-//! another: readers in Go ignore the case of a name, and readers in JavaScript take one member for the prototype of
-//! its object.
+//! Names of arguments that a server could confuse. A server must not read an argument under another name than the gate
+//! judged. Readers in Go ignore the case of a name, and readers in JavaScript take one name for the prototype of its
+//! object.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use seamgate_core::kernel_api::{Document, Kind, NodeId, Selector, quote};
 /// The member that readers in JavaScript take for the prototype, or drop.
 const PROTOTYPE: &str = "__proto__";
 
-/// The names that schemas and rules use for the members of a value, and for those inside of it.
+/// The names that schemas and rules use for the members of a value, and for nested members.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// By the name as a reader that ignores case compares it: the names, and the names inside of such a member.
+    /// For each name in the form in which a reader that ignores case compares it: the names, and the names inside such
+    /// a member.
     members: BTreeMap<String, (Vec<String>, Names)>,
     /// The names of the items of a list.
     items: Option<Box<Names>>,
@@ -36,7 +37,8 @@ impl Names {
         }
     }
 
-    /// Returns why a reader could take a member of the arguments for another. `None` if there is no such member.
+    /// Returns the reason why a reader could confuse a member of the arguments with another. `None` if there is
+    /// no such member.
     pub(crate) fn mistaken(&self, arguments: &Document) -> Option<String> {
         mistaken(Some(self), arguments, Document::ROOT)
     }
@@ -68,7 +70,8 @@ fn mistaken(names: Option<&Names>, document: &Document, at: NodeId) -> Option<St
     }
 }
 
-/// Returns a name as a reader that ignores case compares it. U+017F and U+212A are `s` and `k` to Go.
+/// Returns a name in the form in which a reader that ignores case compares it. Go treats U+017F and U+212A as `s` and
+/// `k`.
 fn folded(name: &str) -> String {
     let fold = |letter: char| match letter {
         '\u{17f}' => 's',

@@ -30,26 +30,26 @@ use crate::{
     truncate::{Part, Room},
 };
 
-/// Provenance that a document gives is cut to this many bytes.
+/// The length to which provenance from a document is truncated, in bytes.
 const MAX_PROVENANCE: usize = 256;
 
-/// The most violations of a result that are listed, and reported to the model.
+/// The maximum number of violations of a result that are listed and reported to the model.
 const MAX_VIOLATIONS: usize = 10;
 
-/// The remark about a failed result. It is not added to a result that says so itself.
+/// The remark about a failed result. Omitted if the result itself says that it failed.
 const SAYS_FAILED: &str = "The tool says that it failed.";
 
-/// The message for a result that cannot be shown at all. The call itself is over.
+/// The message for a result that cannot be shown at all. The call itself has run.
 const NOT_SHOWN: &str = "The call ran; its result cannot be shown";
 
-/// The beginning of the message for a value without the format that the server declared.
+/// The beginning of the message for a value that does not have the format declared by the server.
 const NOT_AS_DECLARED: &str = "Not as the tool declares: ";
 
-/// Makes an observation of the result of a call.
+/// Creates an observation of the result of a call.
 ///
 /// # Errors
 ///
-/// `bad_request`: the profile has no such tool, or the facts have no nonce.
+/// Returns `bad_request` if the profile has no such tool, or if the facts have no nonce.
 pub(crate) fn observe(
     profile: &Profile,
     facts: &Facts,
@@ -59,8 +59,8 @@ pub(crate) fn observe(
     observe_as(profile, facts, call, result, true, |_| {})
 }
 
-/// Makes an observation as [`observe`] does, and adds with `adjust` what the host knows beside the result. `is_shown`:
-/// whether anybody reads the text of a result that is handed on as it is.
+/// Creates an observation like [`observe`]. `adjust` adds what the host knows about the result. `is_shown` says whether
+/// anyone reads the text of a result that is passed on unchanged.
 pub(crate) fn observe_as(
     profile: &Profile,
     facts: &Facts,
@@ -78,7 +78,7 @@ pub(crate) fn observe_as(
     let (artifact, bytes) = result.artifact();
     let rule = &tool.result;
 
-    // The strictest cleaning of this agent and of those above it applies.
+    // The strictest sanitizing of this agent and of the agents above it applies.
     let above = facts.rules().iter().filter_map(|rules| rules.tool(tool)).map(|tool| tool.result.clean);
     let clean = above.fold(rule.clean, Clean::max);
     let watched = watched(tool, facts);
@@ -133,7 +133,7 @@ fn watched<'p>(tool: &'p Tool, facts: &'p Facts) -> Vec<&'p Path> {
     paths
 }
 
-/// Adds to an observation the labels that it would have for the agents above, because their flows depend on them.
+/// Adds the labels that the observation would have for the agents above, because their flows depend on them.
 fn label_by_those_above(
     observation: &mut Observation,
     profile: &Profile,
@@ -162,43 +162,43 @@ fn label_by_those_above(
 /// The state of reading a result.
 #[derive(Default)]
 struct Read<'p> {
-    /// The paths at which origins are looked for, and the values of the whole result there.
+    /// The paths at which origins are sought, and the values of the whole result at these paths.
     watched: Vec<&'p Path>,
     observed: BTreeMap<String, Vec<Value>>,
     is_error: bool,
     is_shown: bool,
     clean: Clean,
-    /// The digest of the whole.
+    /// The digest of the whole result.
     artifact: String,
-    /// The number of strings that are bytes in Base64: none of them is shown.
+    /// The number of Base64 strings. None of them is shown.
     base64: usize,
     is_invalid: bool,
     violations: Vec<Violation>,
-    /// The first value without the format that the server declared.
+    /// The first value that does not have the format declared by the server.
     format: Option<Violation>,
     /// The number of items that do not match the schema: none of them is shown.
     invalid_items: usize,
     findings: Findings,
     text: String,
-    /// The shown form of each text, if it differs from the text.
+    /// The shown form of each text. `None` if the text is shown unchanged.
     texts: Vec<Option<String>>,
     shown: Option<Part>,
     is_unchecked: bool,
     kinds: Vec<String>,
     sampled: bool,
     partial: bool,
-    /// `true` if its texts contradict its structured content.
+    /// `true` if the texts of the result contradict its structured content.
     is_contradictory: bool,
-    /// `true` if it has more text than the model reads.
+    /// `true` if the result has more text than the model reads.
     is_long: bool,
-    /// `true` if there is nothing in it: claims of absence can cite it.
+    /// `true` if the result is empty. Claims of absence can cite it.
     is_empty: bool,
     own_confidence: Option<Confidence>,
     cached: Option<bool>,
-    /// The query that the result contains, if the arguments have no such value.
+    /// The query in the result, if the arguments do not contain it.
     query: Option<String>,
     time_range: Option<String>,
-    /// `None` if the profile does not ask for it. An inner `None` if the result does not say it.
+    /// `None` if the profile does not ask for it. `Some(None)` if the result does not state it.
     until: Option<Option<u64>>,
 }
 
@@ -236,8 +236,7 @@ impl Read<'_> {
         Some(report)
     }
 
-    /// Reads a document in which nothing is to be changed. One that does not match its schema is treated like any
-    /// other.
+    /// Reads a document that needs no changes. If it does not match its schema, it is treated like any other document.
     fn json_as_it_is(&mut self, rule: &ResultRule, text: String) {
         let document = match Json::read(&text, &CAPS) {
             Ok(document) => document,
@@ -264,7 +263,7 @@ impl Read<'_> {
                 let invalid = report.quarantined.iter().map(|item| item.pointer.clone()).collect::<BTreeSet<String>>();
                 let wrong = report.quarantined.into_iter().flat_map(|item| item.violations);
                 self.violations = wrong.take(MAX_VIOLATIONS).collect();
-                // If there are more items than the report lists, it is unknown which ones are invalid.
+                // If there are more invalid items than the report lists, it is unknown which items are invalid.
                 if self.invalid_items < MAX_QUARANTINED {
                     self.collect(document, &invalid);
                 }
@@ -283,7 +282,7 @@ impl Read<'_> {
         self.violations = violations;
     }
 
-    /// Collects from a whole result the values that can prove origins, without invalid items.
+    /// Collects the values that can prove origins from a whole result, without its invalid items.
     fn collect(&mut self, document: &Json, invalid: &BTreeSet<String>) {
         if !self.is_error && !self.watched.is_empty() {
             self.observed = observed::collect(document, &self.watched, invalid);
@@ -321,20 +320,21 @@ impl Read<'_> {
         self.partial = first(&rule.partial).is_some_and(|at| document.kind(at) == Kind::True);
         self.cached = first(&rule.cached).map(|at| document.kind(at) == Kind::True);
         self.own_confidence = rule.confidence.as_ref().map(|_| {
-            // A source that should state its confidence and does not is believed no more than a weak one.
+            // If a source should state its confidence and does not, it counts as a source with low confidence.
             let said = first(&rule.confidence).filter(|&at| document.kind(at) == Kind::String);
             said.and_then(|at| Confidence::of(document.string(at))).unwrap_or(Confidence::Low)
         });
         self.until = rule.freshness.as_ref().map(|freshness| {
             let selected = Path::select(&freshness.path.selectors, document, Document::ROOT);
-            // Of several times, the oldest applies.
+            // If there are several times, the oldest applies.
             selected.into_iter().map(|at| time::read(document, at)).min().flatten()
         });
         self.query = rule.query.as_ref().and_then(|template| in_document(template, document));
         self.time_range = rule.time_range.as_ref().and_then(|template| in_document(template, document));
     }
 
-    /// Reads a result of the Model Context Protocol. Its main part is treated like any result; all of it is inspected.
+    /// Reads a result of the Model Context Protocol. Treats its main part like any other result, and inspects all of
+    /// it.
     fn returned(&mut self, rule: &ResultRule, given: Given, mark: &str) {
         let document = given.document;
         let returned = McpResult::new(given);
@@ -344,7 +344,7 @@ impl Read<'_> {
             findings.look_within(document, given.at, &returned.unread);
         }
         self.is_long = returned.text_bytes() > rule.max_bytes || returned.repeats_bytes();
-        // A result that needs no change is not written again: most results are such, and some are large.
+        // A result that needs no changes is not serialized again. Most results need none, and some are large.
         let has_mark = || memmem::find(given.text.as_bytes(), mark.as_bytes()).is_some();
         let is_full = self.clean == Clean::Full;
         let is_as_it_is = (!is_full || findings.is_nothing()) && !self.is_long && !has_mark();
@@ -375,8 +375,8 @@ impl Read<'_> {
         }
     }
 
-    /// Returns the result to hand on in place of a result of the Model Context Protocol, unless that is handed on as
-    /// it is.
+    /// Returns the result to pass on in place of a result of the Model Context Protocol. `None` if that result is
+    /// passed on unchanged.
     fn handed_on(&self, rule: &ResultRule, given: Given, about: &str, remarks: &[String]) -> Option<Box<RawValue>> {
         if self.is_invalid {
             return Some(refused(about));
@@ -387,14 +387,14 @@ impl Read<'_> {
             || self.invalid_items > 0
             || self.is_long
             || has_text_of_bytes;
-        // A failure says so itself, and a format is for the journal.
+        // A failed result says so itself, and the remark about formats is for the journal.
         let is_news = |remark: &&String| *remark != SAYS_FAILED && !remark.starts_with(NOT_AS_DECLARED);
         let remarks: Vec<String> =
             remarks.iter().filter(|remark| is_news(remark)).map(|remark| sanitize(remark).text).collect();
         if !is_cut && self.shown.is_none() && remarks.is_empty() {
             return None;
         }
-        // A message of the protocol is one line.
+        // A message of the protocol is a single line.
         let main = if returned.has_structured() { Json::read(&self.text, &CAPS).ok() } else { None };
         let main = main.filter(|main| main.kind(Document::ROOT) == Kind::Object).map(|main| main.minified());
         let own = [Some(self.text.clone())];
@@ -410,7 +410,7 @@ impl Read<'_> {
     fn text_facts(&mut self, rule: &ResultRule, texts: &[&str]) {
         self.is_empty = texts.iter().all(|text| text.is_empty()) && !self.is_error;
         if !self.is_error {
-            // Without a schema, any text is valid. A kind with a condition needs JSON.
+            // Without a schema, any text is valid. A kind with a condition requires JSON.
             let supports = rule.supports.iter().filter(|support| support.when.is_none());
             self.kinds = supports.map(|support| support.kind.clone()).collect();
         }
@@ -427,10 +427,10 @@ impl Read<'_> {
         };
     }
 
-    /// Reads the beginning and the end of a text that is too large. Its content is unchecked.
+    /// Reads the beginning and the end of a text that is too large. Its content is not validated.
     fn pieces(&mut self, rule: &ResultRule, head: &str, tail: &str, length: u64, mark: &str) {
         self.is_unchecked = true;
-        // A line that is cut may hold a part of a secret.
+        // A truncated line may contain part of a secret.
         let head = head.rfind('\n').map_or(head, |end| &head[..end]);
         let tail = tail.find('\n').map_or(tail, |start| &tail[start + 1..]);
         let inspected = [head, tail].map(|piece| inspect_as(piece, self.clean));
@@ -571,7 +571,7 @@ impl Read<'_> {
     }
 }
 
-/// Returns the findings, without those in texts that repeat the structured content.
+/// Returns the findings, except those in texts that repeat the structured content.
 fn findings_once(returned: &McpResult, given: Given, all: Findings) -> Findings {
     let repeated = returned.repeated();
     if repeated.is_empty() {
@@ -584,10 +584,10 @@ fn findings_once(returned: &McpResult, given: Given, all: Findings) -> Findings 
     if once.is_nothing() { all } else { once }
 }
 
-/// Describes a violation without text that the server wrote.
+/// Describes a violation without quoting text from the server.
 fn told(wrong: &Violation) -> String {
     match wrong.keyword.as_str() {
-        // The message for invalid JSON quotes none of it.
+        // The message for invalid JSON quotes no part of it.
         "json" => "it is not JSON".to_owned(),
         _ if has_text(&wrong.path) => {
             "a member does not fit: its name, or one on the way to it, is not shown".to_owned()
@@ -596,7 +596,7 @@ fn told(wrong: &Violation) -> String {
     }
 }
 
-/// Returns the labels together with others, if that adds any.
+/// Returns the labels combined with others. `None` if the others add nothing.
 pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
     let mut all: Vec<String> = labels.iter().chain(more).cloned().collect();
     sort(&mut all);
@@ -604,7 +604,7 @@ pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> 
     (all.len() > labels.len()).then_some(all)
 }
 
-/// Returns whether a value says that a result is a sample: true, or a rate below 1.
+/// Returns whether a value states that a result is a sample. The value is `true`, or a rate below 1.
 fn is_sampled(document: &Document, at: NodeId) -> bool {
     match document.kind(at) {
         Kind::True => true,
@@ -613,7 +613,7 @@ fn is_sampled(document: &Document, at: NodeId) -> bool {
     }
 }
 
-/// Returns a text of the profile, or the value in a document to which its path leads, sanitized and cut.
+/// Returns a text of the profile, or the value in a document that its path leads to, sanitized and truncated.
 fn in_document(template: &Template, document: &Document) -> Option<String> {
     match template {
         Template::Text(text) => Some(short(text, MAX_PROVENANCE)),

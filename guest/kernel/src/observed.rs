@@ -1,5 +1,5 @@
-//! Values that results had at the paths that origins name, and texts that people said: the evidence by which the
-//! origins of arguments are proven. Both are bounded. What does not fit is forgotten, and then proves nothing.
+//! The evidence that proves the origins of arguments: values that results had at the paths that origins name, and texts
+//! that people said. Both are bounded. A value or text that does not fit is dropped, and proves nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{source, text_in};
 
-/// The most texts of people that a run keeps, and the most bytes of them.
+/// The maximum number of people's texts that a run keeps, and their maximum total size in bytes.
 const MAX_SAID: usize = 64;
 const MAX_SAID_BYTES: usize = 64 * 1024;
 
-/// The longest string of a result that is kept.
+/// The maximum length of a result's string that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 512;
 
-/// The most values that are kept of one result, and of all results of a run with the most bytes of them and of their
-/// pointers.
+/// The maximum number of values that are kept from one result and from all results of a run, and the maximum size of
+/// the values and their pointers, in bytes.
 const MAX_OF_RESULT: usize = 1024;
 const MAX_VALUES: usize = 4096;
 const MAX_BYTES: usize = 128 * 1024;
@@ -71,19 +71,19 @@ impl Observed {
         self.values.values().map(Vec::len).sum()
     }
 
-    /// Returns an upper bound of its size as JSON.
+    /// Returns an upper bound for the size as JSON, in bytes.
     pub(crate) fn most_bytes(&self) -> usize {
         self.values.keys().map(String::len).sum::<usize>() + self.bytes() + 32 * self.count()
     }
 
-    /// Returns the number of bytes of its values and their pointers.
+    /// Returns the size of the values and their pointers, in bytes.
     fn bytes(&self) -> usize {
         self.values.values().flatten().map(Value::bytes).sum()
     }
 }
 
-/// Takes the values at some paths from a whole result, without those at or below some pointers. Each path has an equal
-/// part of the room.
+/// Collects the values at some paths of a whole result. Skips values at or below the excluded pointers. Each path gets
+/// an equal share of the room.
 pub(crate) fn collect(
     document: &Document,
     paths: &[&Path],
@@ -111,7 +111,7 @@ struct Collector<'d, 't> {
 }
 
 impl Collector<'_, '_> {
-    /// Follows a path from a value. `pointer` leads to it.
+    /// Follows a path from a value. `pointer` is the location of the value.
     fn follow(&mut self, selectors: &[Selector], at: NodeId, pointer: &mut String) {
         let (document, here) = (self.document, pointer.len());
         if self.values.len() == self.count || self.without.contains(pointer.as_str()) {
@@ -158,8 +158,8 @@ impl Collector<'_, '_> {
     }
 }
 
-/// Returns the values of all results with those of one more, which takes the place of an earlier result of its call.
-/// `None` if nothing changes.
+/// Returns the values of all results with another result added. It replaces an earlier result of the same call. `None`
+/// if nothing changes.
 pub(crate) fn with(all: &[Observed], new: Observed) -> Option<Vec<Observed>> {
     let others = all.iter().filter(|other| other.call != new.call || other.tool != new.tool).cloned();
     let mut kept: Vec<Observed> = others.collect();
@@ -173,7 +173,7 @@ pub(crate) fn with(all: &[Observed], new: Observed) -> Option<Vec<Observed>> {
     Some(kept)
 }
 
-/// Forgets the oldest results until the rest is in bounds.
+/// Drops the oldest results until the rest is within bounds.
 pub(crate) fn bound(all: &mut Vec<Observed>) {
     let (mut count, mut bytes) = (0, 0);
     let fits = |one: &&Observed| {
@@ -185,8 +185,8 @@ pub(crate) fn bound(all: &mut Vec<Observed>) {
     all.drain(..all.len() - kept);
 }
 
-/// Forgets each text that is too long, and then the oldest texts until the rest is in bounds. Returns the number of
-/// texts that it forgot.
+/// Drops each text that is too long, and then the oldest texts until the rest is within bounds. Returns the number of
+/// dropped texts.
 pub(crate) fn bound_said(said: &mut Vec<String>) -> usize {
     let (all, mut bytes) = (said.len(), 0);
     said.retain(|text| text.len() <= MAX_SAID_BYTES);
@@ -199,7 +199,7 @@ pub(crate) fn bound_said(said: &mut Vec<String>) -> usize {
     all - kept
 }
 
-/// Adds the paths of others to some paths, each once, in an order of their own.
+/// Adds paths to a list, without duplicates and in a fixed order.
 pub(crate) fn add_paths<'p>(paths: &mut Vec<&'p Path>, more: impl Iterator<Item = &'p Path>) {
     paths.extend(more);
     sort_by_key(paths, |path| path.text.as_str());

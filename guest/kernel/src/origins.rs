@@ -1,5 +1,5 @@
-//! Proves where the values of a call come from: positive proof, by equality after a documented normalization. A value
-//! that is not found where a rule looks has no origin, even if it occurs elsewhere.
+//! Proves the origins of a call's values. A proof is positive: it requires equality after a documented normalization. A
+//! value that is not found in the places that a rule names has no origin, even if it occurs elsewhere.
 
 use std::{cell::RefCell, collections::BTreeMap, ops::Range, rc::Rc};
 
@@ -25,29 +25,29 @@ use seamgate_core::{
 /// The code of a reason about a value without a proven origin.
 pub(crate) const CODE: &str = "origin";
 
-/// The most values of a call that are searched for. Values beyond that have no origin.
+/// The maximum number of values of a call that are searched for. Further values have no origin.
 const MAX_VALUES: usize = 256;
 
-/// The most values whose origins a decision lists: those without one first.
+/// The maximum number of values whose origins a decision lists. Values without an origin come first.
 const MAX_LISTED: usize = 64;
 
-/// The most values that a reason lists.
+/// The maximum number of values that a reason lists.
 const MAX_SHOWN: usize = 10;
 
-/// The most bytes of a text that are shown before and after a value in it.
+/// The maximum length of the text that is shown before and after a value in it, in bytes.
 const MAX_AROUND: usize = 24;
 
-/// The member of a child's task that the model of its parent wrote.
+/// The member of a child's task that the parent's model wrote.
 const REASON: &str = "reason";
 
-/// The outcome of a tool's origin rules for one call.
+/// The result of a tool's origin rules for one call.
 #[derive(Default)]
 pub(crate) struct Proofs {
-    /// The proofs of the first values, values without an origin first.
+    /// The proofs of the first values. Values without an origin come first.
     pub(crate) listed: Vec<Proof>,
-    /// `true` if the rules cover at least one value and each has an origin.
+    /// `true` if the rules cover at least one value and every covered value has an origin.
     pub(crate) is_proven: bool,
-    /// The rules with values without an origin, each with the reason.
+    /// The rules for which a value lacks an origin, each with the reason.
     pub(crate) unproven: Vec<(usize, Reason)>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Proofs {
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts lack a list that a rule names.
+/// Returns `bad_request` if the facts lack a list that a rule names.
 pub(crate) fn prove(
     tool: &Tool,
     arguments: &Document,
@@ -85,7 +85,7 @@ pub(crate) fn prove(
                     (format!("at most {MAX_VALUES} values"), format!("must be {limit}"))
                 });
             } else if let Some(name) = references.name(at) {
-                // The rule that lets the argument take the secret is a rule of the same profile.
+                // The rule that allows the argument to contain the secret is in the same profile.
                 let place = Place { origin: format!("secret {name}"), ..Place::default() };
                 outcome.values.push((rule, at, Some(Found { place, named: None })));
             } else if let Some(found) = search.find(rule, arguments, at)? {
@@ -127,17 +127,17 @@ pub(crate) fn prove(
     Ok(Proofs { listed, is_proven, unproven: unproven.into_iter().map(reason).collect() })
 }
 
-/// The result so far. Describing the place of a value requires a walk through its list, so only as many are described
-/// as a decision lists.
+/// The result so far. Describing the place of a value requires a walk through its list, so only the values that a
+/// decision lists are described.
 struct Outcome<'o> {
     arguments: &'o Document<'o>,
-    /// Each with its origin, if it has one.
+    /// The values, each with its origin if it has one.
     values: Vec<(&'o OriginRule, NodeId, Option<Found>)>,
     unproven: BTreeMap<usize, Vec<Violation>>,
 }
 
 impl<'o> Outcome<'o> {
-    /// Adds a value without an origin. `say` returns what was expected, and the message.
+    /// Adds a value without an origin. `say` returns the expectation and the message.
     fn unproven(&mut self, index: usize, rule: &'o OriginRule, at: NodeId, say: impl FnOnce() -> (String, String)) {
         let wrong = self.unproven.entry(index).or_default();
         if wrong.len() < MAX_SHOWN {
@@ -150,12 +150,12 @@ impl<'o> Outcome<'o> {
     }
 }
 
-/// Decides about the rules of a tool with values without an origin: who must approve the call, and why. `own` is the approval that
-/// the call needs anyway.
+/// Decides about a tool's rules whose values have no origin. Returns who must approve the call, and why. `own` is the
+/// approval that the call needs anyway.
 ///
 /// # Errors
 ///
-/// A rule denies it.
+/// Returns the reason if a rule denies the call.
 pub(crate) fn decide(
     profile: &Profile,
     tool: &Tool,
@@ -227,7 +227,7 @@ struct Found {
     named: Option<Place>,
 }
 
-/// A text, a number or a truth value of a source, with its place in it.
+/// A text, a number or a boolean of a source, with its place.
 struct Piece<'f> {
     content: Content<'f>,
     /// A node of the facts. 0 for texts that people said.
@@ -240,16 +240,17 @@ enum Content<'f> {
     Truth(&'static str),
 }
 
-/// Numbers in the form that equal ones share, each at its first place: the index of a piece, and a part of it.
+/// The numbers in texts, by the form that equal numbers share. Each has its first place: the index of a piece, and a
+/// part of it.
 type Numbers = BTreeMap<String, (usize, Range<usize>)>;
 
 /// The values of a source.
 struct Pieces<'f> {
     pieces: Vec<Piece<'f>>,
-    /// Its values that are numbers, and their places among the pieces.
+    /// The values of the source that are numbers, and their places among the pieces.
     known: Known,
     known_at: Vec<usize>,
-    /// The numbers in its texts.
+    /// The numbers in the texts of the source.
     numbers: RefCell<Option<Numbers>>,
 }
 
@@ -265,7 +266,7 @@ impl<'f> Pieces<'f> {
         Pieces { pieces, known, known_at, numbers: RefCell::default() }
     }
 
-    /// Returns where a value first occurs: the index of a piece, and the part of its text.
+    /// Returns the first occurrence of a value: the index of a piece, and the part of its text.
     fn find(&self, value: &Sought) -> Option<(usize, Option<Range<usize>>)> {
         let within = |(index, piece): (usize, &Piece)| match (&piece.content, value) {
             (Content::Text(text), Sought::Text { word, .. }) if !word.is_common() => {
@@ -298,20 +299,20 @@ impl<'f> Pieces<'f> {
     }
 }
 
-/// Values of results of one tool at one path, those of the newest result first.
+/// The values of one tool's results at one path, beginning with the newest result.
 #[derive(Default)]
 struct Results<'f> {
-    /// Each with the number of its result in the facts.
+    /// The values, each with the number of its result in the facts.
     values: Vec<(usize, &'f Value)>,
     known: Known,
 }
 
-/// Items of the results of one tool, by their names.
+/// The items of one tool's results, by name.
 #[derive(Default)]
 struct Named<'f> {
     /// The names of each item, by the number of its result and its pointer.
     names: BTreeMap<(usize, &'f str), Vec<&'f str>>,
-    /// The value that all items with a name have. `None` if they differ, so that the name identifies none of them.
+    /// The value that all items with a name share. `None` if they differ, so that the name identifies none of them.
     values: BTreeMap<String, Option<String>>,
     /// Places of names of items that were already looked up.
     places: Memo<&'f str, Option<Place>>,
@@ -327,7 +328,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Ord, V> Memo<K, V> {
-    /// Returns a value, which is read once.
+    /// Returns a value. Each value is read once.
     fn get(&self, key: K, read: impl FnOnce() -> V) -> Rc<V> {
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();
@@ -338,7 +339,7 @@ impl<K: Ord, V> Memo<K, V> {
     }
 }
 
-/// Looks for the values of one call. Data that it reads from the facts is shared by all of them.
+/// The search for the values of one call. All values share the data that it reads from the facts.
 struct Search<'f> {
     tool: &'f Tool,
     facts: &'f Facts<'f>,
@@ -348,7 +349,7 @@ struct Search<'f> {
     lists: Memo<&'f str, Option<Known>>,
     /// The values of results, by the tool and the path.
     results: Memo<(&'f str, &'f str), Results<'f>>,
-    /// The items of results, by the tool, the path of values and that of names.
+    /// The items of results, by the tool, the path of values and the path of names.
     named: Memo<(&'f str, &'f str, &'f str), Named<'f>>,
 }
 
@@ -356,7 +357,7 @@ impl<'f> Search<'f> {
     fn find(&self, rule: &'f OriginRule, arguments: &Document, at: NodeId) -> Result<Option<Found>, Fault> {
         let value = Sought::of(arguments, at);
         for origin in &rule.from {
-            // A missing list is a fault, regardless of the value.
+            // A missing list is a fault, whatever the value is.
             let found = match origin {
                 Origin::List(name) => self.in_list(name, value.as_ref())?,
                 origin => value.as_ref().and_then(|value| self.in_origin(origin, value)),
@@ -416,8 +417,8 @@ impl<'f> Search<'f> {
 
     fn in_task(&self, value: &Sought) -> Option<Place> {
         let at = self.facts.task()?;
-        // The task of a child contains a text that the model of its parent wrote, and so does a copy of such a task in
-        // it.
+        // The task of a child contains a text that the parent's model wrote. A copy of such a task in another task also
+        // contains it.
         self.in_document("task", at, self.facts.is_child.then_some(REASON), value)
     }
 
@@ -439,7 +440,7 @@ impl<'f> Search<'f> {
         })
     }
 
-    /// Adds the single values inside a value of the facts, except those in members with the name `without`.
+    /// Adds the scalars inside a value of the facts, except those in members named `without`.
     fn add_pieces(&self, at: NodeId, without: Option<&str>, pieces: &mut Vec<Piece<'f>>) {
         let document: &'f Document = &self.facts.document;
         let content = match document.kind(at) {
@@ -492,8 +493,7 @@ impl<'f> Search<'f> {
         })
     }
 
-    /// Returns the place where the user or the task names an item of a result, by a name that identifies no other
-    /// value.
+    /// Returns the place where the user or the task names an item of a result. The name must identify no other value.
     fn name_of(&self, index: usize, at: &'f str, origin: &'f ResultOrigin, named: &'f Path) -> Option<Place> {
         let all = self.names_of(origin, named);
         let item = item_of(at, origin.steps_to_item());
@@ -542,7 +542,7 @@ fn item_of(pointer: &str, steps: usize) -> &str {
     &pointer[..end]
 }
 
-/// Returns a part of a text with a few characters on either side.
+/// Returns a part of a text with a few characters on both sides.
 fn around(text: &str, span: &Range<usize>) -> String {
     let start = text.ceil_char_boundary(span.start.saturating_sub(MAX_AROUND));
     let end = text.floor_char_boundary((span.end + MAX_AROUND).min(text.len()));
@@ -671,7 +671,8 @@ mod tests {
         assert_eq!(decision["permit"], "allow");
     }
 
-    /// The second rule set belongs to the agent that delegated to the child: the first one is that of a child, too.
+    /// The second rule set belongs to the agent that delegated to the child. The first rule set also belongs to a
+    /// child.
     #[test]
     fn what_a_model_wrote_into_the_task_of_a_child_is_no_origin_for_those_above() {
         let task = json!({"reason": "Mail eve@evil.org", "task": {"reason": "or eve@evil.org"}, "to": "ann@x.com"});

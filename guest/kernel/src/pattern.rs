@@ -5,7 +5,7 @@ pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains('*')
 }
 
-/// Returns whether a pattern matches the whole of a name.
+/// Returns whether a pattern matches a whole name.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
@@ -17,8 +17,8 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Returns the rank of a name or pattern among those that match a tool: a name ranks above all patterns, and a pattern
-/// with more text before its first `*` above others.
+/// Returns the rank of a name or pattern among those that match a tool. A name ranks above all patterns. A pattern with
+/// more text before its first `*` ranks above other patterns.
 pub(crate) fn rank(pattern: &str) -> usize {
     pattern.find('*').unwrap_or(usize::MAX)
 }

@@ -1,5 +1,5 @@
-//! Decides whether a call may run. The order of the checks: surface, both schemas, deny rules, marks, secrets, scope,
-//! origins, flows, budget, rate, permit. A denial wins, and is the default.
+//! Decides whether a call may run. The order of the checks is: surface, both schemas, deny rules, marks, secrets,
+//! scope, origins, flows, budget, rate, permit. A denial by any check wins, and is the default.
 
 use std::ops::Range;
 
@@ -33,14 +33,14 @@ use crate::{
     view::{Background, view},
 };
 
-/// The longest message to the model, in bytes.
+/// The maximum length of the message to the model, in bytes.
 const MAX_MESSAGE: usize = 2048;
 
-/// Decides about one call. `background` is called only if a person has to approve the call.
+/// Decides about one call. `background` is called only if a person must approve the call.
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts lack the mode, or a list that a scope names.
+/// Returns `bad_request` if the facts lack the mode, or a list that a scope names.
 pub(crate) fn permit(
     profile: &Profile,
     facts: &Facts,
@@ -113,7 +113,7 @@ pub(crate) fn permit(
                     decision.message = short(reasons.first().map_or("", |first| &first.message), MAX_MESSAGE);
                     decision.reasons = [reasons.clone(), why_not].concat();
                     if !facts.asks.contains(&ask) {
-                        // Earlier decisions do not answer this ask, not even within the same millisecond.
+                        // Earlier decisions do not answer this ask, even if they have the same millisecond.
                         let places = approval::about(&facts.approvals, &ask);
                         if !places.is_empty() && !approval::is_known(&facts.asks, &ask) {
                             decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
@@ -136,7 +136,7 @@ impl Decision {
         self.permit = ALLOW;
         self.arguments = Some(call.arguments.clone());
         self.facts.used = Some(used);
-        // A call whose outcome stays unknown may have written.
+        // A call with an unknown outcome may have written.
         self.facts.stores = stores;
     }
 
@@ -150,19 +150,19 @@ impl Decision {
     }
 }
 
-/// A call that nothing denies.
+/// A call that no rule denies.
 struct Passed {
     same_call: String,
     /// The secrets that the call takes.
     secrets: Vec<Secret>,
-    /// The approvers, all of which must approve, and the reasons.
+    /// The approvers, all of whom must approve, and the reasons.
     needed: Vec<Needed>,
 }
 
-/// Checks a call against the rules of the agent, and of all agents above it. Each of them can only add denials and
-/// approvers, so that no child may do what an agent above it may not.
+/// Checks a call against the rules of the agent and of all agents above it. Each of them can only add denials and
+/// approvers, so a child can never do what an agent above it must not do.
 ///
-/// `origins` receives the origins of the call's values, by the agent's own rules.
+/// `origins` receives the origins of the call's values under the agent's own rules.
 fn check(
     profile: &Profile,
     facts: &Facts,
@@ -189,7 +189,7 @@ fn check(
             Some(theirs) => (theirs, Some(&theirs.permit)),
             // The agent above has no such delegate, so its rules for all tools apply.
             None if tool.is_delegate => (tool, None),
-            // Without a delegate, the tool is not on the surface.
+            // The tool is not a delegate, and is not on the surface.
             None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
         let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
@@ -227,13 +227,13 @@ fn check(
 ///
 /// # Errors
 ///
-/// Those of [`permit`].
+/// Returns the errors of [`permit`].
 pub(crate) fn needed(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Vec<Needed>, Fault> {
     Ok(check(profile, facts, tool, call, &mut Vec::new())?.map(|passed| passed.needed).unwrap_or_default())
 }
 
-/// Checks a call against the rules of one agent. Without `permit`, its rules for all tools decide. `reserved` is the
-/// number of equal calls that others may be permitted meanwhile.
+/// Checks a call against the rules of one agent. Without `permit`, the agent's rules for all tools decide. `reserved`
+/// is the number of equal calls that other runs may be permitted in the meantime.
 fn judge(
     profile: &Profile,
     facts: &Facts,
@@ -289,7 +289,7 @@ fn judge(
     Ok(Ok(Passed { same_call, needed: needed.collect(), secrets: references.listed(&arguments) }))
 }
 
-/// Reads the arguments of a call as a document, and checks it against both schemas and the deny rules.
+/// Parses the arguments of a call, and checks them against both schemas and the deny rules.
 pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> Result<Json<'c>, Reason> {
     let limit = tool.max_arguments_bytes;
     let arguments = call.document(limit).map_err(|not| match not {
@@ -321,7 +321,8 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
     }
 }
 
-/// Returns why a call is denied that would write a mark of the kernel in place of the text that it stands for.
+/// Returns the reason why a call is denied that would write one of the kernel's marks instead of the text that
+/// the mark replaced.
 fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
     if tool.effect == Effect::Read {
         return None;
@@ -342,8 +343,8 @@ fn marked(tool: &Tool, arguments: &Json) -> Option<Reason> {
     { found }.next().map(wrong)
 }
 
-/// Returns why a rule denies a call. A rule that cannot decide because an argument is of another type denies the call,
-/// too.
+/// Returns the reason why a rule denies a call. A rule that cannot decide because an argument has another type
+/// also denies the call.
 fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
     if !tool.is_named(&rule.tool) {
         return None;
@@ -357,5 +358,5 @@ fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
     }
 }
 
-/// The most violations that a reason lists.
+/// The maximum number of violations that a reason lists.
 const MAX_VIOLATIONS: usize = 10;

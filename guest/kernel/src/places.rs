@@ -1,16 +1,16 @@
-//! Scopes by place: paths below a folder, and addresses of hosts. Both read a value as strictly as the strictest
-//! program that may get it. A value that some programs would read differently is outside.
+//! Scopes by place: paths below a folder, and addresses of hosts. Both interpret a value as strictly as the strictest
+//! program that may receive it. A value that some programs would interpret differently is outside.
 
-/// The verdict of a condition about a value.
+/// The verdict of a condition on a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Holds,
-    /// Programs could read the value in different ways, or it is of another type than the condition is about.
+    /// Programs could interpret the value in different ways, or the value has another type than the condition is for.
     Open,
     Fails,
 }
 
-/// A folder, as its components.
+/// A folder, as its path components.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Folder {
     is_absolute: bool,
@@ -18,14 +18,14 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Reads a folder of a profile: absolute, or relative to wherever the tool takes paths from. `.` is that place.
-    /// Returns `None` if it has `..`, or what no value could have.
+    /// Parses a folder of a profile. It is absolute, or relative to the folder in which the tool resolves paths. `.` is
+    /// that folder. Returns `None` if the text contains `..`, or text that no value could contain.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (is_absolute, components) = components(text)?;
         Some(Folder { is_absolute, components: components.map(str::to_owned).collect() })
     }
 
-    /// Returns it as text.
+    /// Returns the folder as text.
     pub(crate) fn text(&self) -> String {
         match (self.is_absolute, self.components.join("/")) {
             (true, below) => format!("/{below}"),
@@ -34,16 +34,18 @@ impl Folder {
         }
     }
 
-    /// Returns whether a path is this folder or below it, by its text alone. Links are not followed: the kernel has no files.
+    /// Returns whether a path is this folder or below it, judging only by its text. Links are not resolved, because the
+    /// kernel cannot access files.
     pub(crate) fn holds(&self, path: &str) -> bool {
         self.verdict(path) == Verdict::Holds
     }
 
-    /// Returns whether a path is this folder or below it. Open: some programs, shells or file systems could find it there.
+    /// Returns whether a path is this folder or below it. `Open` if some programs, shells or file systems could resolve
+    /// it to a place there.
     pub(crate) fn verdict(&self, path: &str) -> Verdict {
         let Some((is_absolute, inner)) = components(path) else { return Verdict::Open };
         let inner: Vec<&str> = inner.collect();
-        // Only the place where a program runs says where a relative path leads.
+        // Only the working directory of the program determines where a relative path leads.
         if is_absolute != self.is_absolute {
             return Verdict::Open;
         }
@@ -51,7 +53,7 @@ impl Folder {
             inner.len() >= self.components.len()
                 && self.components.iter().zip(&inner).all(|(outer, inner)| same(outer, inner))
         };
-        // Before a program finds a file, a shell may expand a name, and a server may decode it.
+        // Before a program opens a file, a shell may expand a name, and a server may decode it.
         let expands = |(place, name): (usize, &&str)| match place < self.components.len() {
             true => name.contains(['*', '?', '[', '{', '$', '%']),
             false => name.contains(['{', '$', '%']) || (name.starts_with('.') && name.contains(['*', '?', '['])),
@@ -64,15 +66,15 @@ impl Folder {
     }
 }
 
-/// Returns whether a file system could take two names for one: some ignore case, some write letters beyond ASCII in another form, and
-/// some drop a full stop or a blank at the end.
+/// Returns whether a file system could treat two names as the same. Some file systems ignore case, some normalize
+/// non-ASCII letters, and some drop a trailing full stop or blank.
 fn is_alike(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|name| name.trim_end_matches(['.', ' ']));
     one.eq_ignore_ascii_case(other) || !(one.is_ascii() && other.is_ascii())
 }
 
-/// Returns whether a path is absolute, and its components without `.` and empty ones. `None` if programs could read it in different
-/// ways: with `..`, a backslash, a home folder, a drive, or a control character.
+/// Returns whether a path is absolute, and its components without `.` and empty ones. `None` if programs could
+/// interpret the path in different ways: it has `..`, a backslash, a home folder, a drive, or a control character.
 fn components(path: &str) -> Option<(bool, impl Iterator<Item = &str>)> {
     let parts = || path.split('/').filter(|part| !part.is_empty() && *part != ".");
     let is_odd = |character: char| character == '\\' || character == ':' || character.is_control();
@@ -85,28 +87,30 @@ fn components(path: &str) -> Option<(bool, impl Iterator<Item = &str>)> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Host {
     name: String,
-    /// `true` for the hosts below the name, without the name itself.
+    /// `true` for the hosts below the name, excluding the name itself.
     is_below: bool,
 }
 
 impl Host {
-    /// Reads a host of a profile: a name in ASCII (`xn--…` for others), an IPv4 address, or `*.` and a name.
+    /// Parses a host of a profile: an ASCII name (`xn--…` for others), an IPv4 address, or `*.` and a name.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (name, is_below) = text.strip_prefix("*.").map_or((text, false), |name| (name, true));
         is_host(name).then(|| Host { name: name.to_ascii_lowercase(), is_below })
     }
 
-    /// Returns it as text.
+    /// Returns the host as text.
     pub(crate) fn text(&self) -> String {
         format!("{}{}", if self.is_below { "*." } else { "" }, self.name)
     }
 
-    /// Returns whether a value is the address of this host: a URL over http or https, or the host itself. Both may have a port.
+    /// Returns whether a value is the address of this host: an http or https URL, or the host itself. Both may have a
+    /// port.
     pub(crate) fn holds(&self, value: &str) -> bool {
         self.verdict(value) == Verdict::Holds
     }
 
-    /// Returns whether a value is the address of this host. Open: some programs could find another host in it than others.
+    /// Returns whether a value is the address of this host. `Open` if some programs could find another host in it than
+    /// others.
     pub(crate) fn verdict(&self, value: &str) -> Verdict {
         let Some(host) = host_of(value) else { return Verdict::Open };
         let host = host.to_ascii_lowercase();
@@ -118,7 +122,7 @@ impl Host {
     }
 }
 
-/// Returns the host of a value. `None` if it has none, or if programs could find different ones.
+/// Returns the host of a value. `None` if there is no host, or if programs could find different ones.
 pub(crate) fn host_of(value: &str) -> Option<&str> {
     if value.contains(|character: char| character == '\\' || character.is_whitespace() || character.is_control()) {
         return None;
@@ -130,14 +134,14 @@ pub(crate) fn host_of(value: &str) -> Option<&str> {
         }
         Some(_) => return None,
     };
-    // With user information, the host is what stands behind the last "@" for some, and not for others.
+    // With user information, some programs take the text after the last "@" as the host, and others do not.
     let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
     let is_port = |port: &str| (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
     (is_host(host) && port.is_none_or(is_port)).then_some(host)
 }
 
-/// Returns whether a text is a host as each program reads it: labels of ASCII letters, digits, `-` and `_`. An IPv4 address must have
-/// its four decimal numbers, because shorter, octal and hexadecimal ones are addresses for some programs only.
+/// Returns whether a text is a host as every program interprets it: labels of ASCII letters, digits, `-` and `_`. An
+/// IPv4 address must have four decimal numbers, because only some programs accept shorter, octal and hexadecimal forms.
 pub(crate) fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         (1..=63).contains(&label.len())

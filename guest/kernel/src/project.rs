@@ -1,4 +1,4 @@
-//! One line of a journal for one audience: the fields that it may see, sanitized and cut.
+//! One line of a journal for one audience. Contains only the fields that the audience may see, sanitized and truncated.
 
 use std::cell::LazyCell;
 
@@ -17,13 +17,13 @@ use crate::{
     tool::full_name,
 };
 
-/// A value in a text is cut to this many bytes.
+/// The length to which a value in a text is truncated, in bytes.
 const MAX_VALUE: usize = 256;
 
-/// A view is cut to this many bytes for each member.
+/// The length to which each member of a view is truncated, in bytes.
 const MAX_MEMBER: usize = 65_536;
 
-/// Limits of a line: those of an event, with room for the object around it.
+/// The caps of a line: those of an event, with room for the enclosing object.
 const LINE_CAPS: Caps = Caps { bytes: CAPS.bytes + 64, depth: CAPS.depth + 1, ..CAPS };
 
 /// The members that an audience sees of each line: kind of line, type, members.
@@ -136,7 +136,7 @@ const AUDIT: Table = &[
     ("action", "finish", &["key", "status", "reasons", "missing", "kinds", "labels", "confidence", "used"]),
 ];
 
-/// The members that an evaluation sees in addition to those of the audit.
+/// The members that `eval` sees in addition to those of `audit`.
 const EVAL: Table = &[
     ("record", "output", &["message"]),
     ("record", "decision", &["message"]),
@@ -150,12 +150,12 @@ const EVAL: Table = &[
 ///
 /// # Errors
 ///
-/// `bad_request`: the line is invalid, or there is no such audience.
+/// Returns `bad_request` if the line is invalid, or if there is no such audience.
 pub(crate) fn project(profile: &Profile, line: &str, audience: &str) -> Result<String, Fault> {
     let bad = |message: &str| Fault::new(FaultCode::BadRequest, message.to_owned());
     let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "line", violations);
     let mut replaced = None;
-    // A run accepts lists of tools in which some definitions cannot be read.
+    // A run accepts lists of tools with some unreadable definitions.
     let place = (&definition::LISTED_BY_LINE[..], &LINE_CAPS);
     let document =
         definition::read_each(line, &mut replaced, place, |text| Json::read(text, &LINE_CAPS)).map_err(wrong)?;
@@ -191,7 +191,7 @@ pub(crate) fn project(profile: &Profile, line: &str, audience: &str) -> Result<S
 
 fn shown(document: &Document, at: NodeId, member: &str) -> Option<String> {
     let (name, value) = match member {
-        // Messages of reasons hold values of the arguments.
+        // The messages of reasons may contain values of the arguments.
         "codes" => {
             let reasons = document.items(document.member(at, "reasons")?);
             let codes: Vec<&str> = reasons.filter_map(|reason| text_in(document, reason, "code")).collect();
@@ -204,7 +204,7 @@ fn shown(document: &Document, at: NodeId, member: &str) -> Option<String> {
     Some(format!("\"{name}\":{value}"))
 }
 
-/// Returns the texts that a profile has for a tool, for `ui` and `user`, with values of the call and of its result.
+/// Returns the texts that a profile has for a tool for `ui` and `user`, filled with values of the call and its result.
 pub(crate) fn texts_of(
     projections: &Projections,
     tool: &str,
@@ -235,7 +235,7 @@ pub(crate) fn texts_of(
     })
 }
 
-/// Fills a template: replaces each `{/…}` with a value.
+/// Fills a template by replacing each `{/…}` with a value.
 fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = template;

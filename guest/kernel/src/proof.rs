@@ -1,10 +1,10 @@
-//! Proofs of where the values of a call come from, as decisions contain them.
+//! Proofs of the origins of a call's values, as decisions contain them.
 
 use std::ops::Range;
 
 use serde::Serialize;
 
-/// The origin of one value of a call, or the places in which it was looked for.
+/// The origin of one value of a call, or the places where it was sought.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Proof {
     /// A JSON Pointer into the arguments.
@@ -14,7 +14,7 @@ pub(crate) struct Proof {
     /// The place where the user or the task names the item that the value belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) named: Option<Place>,
-    /// The places in which a value without an origin was looked for.
+    /// The places where a value without an origin was sought.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) sought: Vec<String>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Proof {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Place {
     pub(crate) origin: String,
-    /// The number of the message in what people said, from 1.
+    /// The number of the message among the texts that people said, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<u64>,
     /// The call whose result contains it.
@@ -35,7 +35,7 @@ pub(crate) struct Place {
     /// The range of bytes in the text there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) span: Option<Span>,
-    /// The text around it, for people.
+    /// The text around the value, for display.
     #[serde(skip)]
     pub(crate) around: String,
 }

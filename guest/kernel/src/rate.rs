@@ -1,10 +1,10 @@
-//! Rates: the number of calls of a tool that may be permitted within a sliding window.
+//! Rates: the number of calls of a tool that are permitted within a sliding window.
 
 use std::{collections::BTreeMap, fmt::Display};
 
 use seamgate_core::kernel_api::quote;
 
-/// The most calls that a rate can name. It bounds the times that are kept of a tool.
+/// The maximum number of calls in a rate. It bounds the number of times that are stored for a tool.
 const MAX_COUNT: usize = 1_000;
 
 /// The units of a rate, with their milliseconds.
@@ -31,10 +31,10 @@ impl Rate {
         Some(Rate { count, unit, window_ms })
     }
 
-    /// Checks whether one more call of a tool may run now. The error says when it may.
+    /// Checks whether another call of a tool may run now. The error says when it may run.
     pub(crate) fn check(&self, tool: &str, recent: &Recent, now: u64) -> Result<(), String> {
         let times = recent.get(tool).map_or(&[][..], Vec::as_slice);
-        // Times after `now`, from before the clock went back, are in the window.
+        // Times after `now`, from before the clock was set back, count as inside the window.
         let Some(first) = times.len().checked_sub(self.count).and_then(|place| times.get(place)) else {
             return Ok(());
         };
@@ -53,7 +53,7 @@ fn counted(number: impl Display, noun: &str) -> String {
     if number == "1" { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Adds the times of further permitted calls of a tool. Keeps those that its rates need.
+/// Adds the times of further permitted calls of a tool. Keeps only the times that its rates need.
 pub(crate) fn add(recent: &mut Recent, tool: &str, rates: &[&Rate], more: &[u64], now: u64) {
     let Some(count) = rates.iter().map(|rate| rate.count).max() else { return };
     let window_ms = rates.iter().map(|rate| rate.window_ms).max().unwrap_or_default();
@@ -66,13 +66,13 @@ pub(crate) fn add(recent: &mut Recent, tool: &str, rates: &[&Rate], more: &[u64]
 
 /// Adds a call of a tool that is permitted now.
 pub(crate) fn add_now(recent: &mut Recent, tool: &str, rates: &[&Rate], now: u64) {
-    // After the clock went back, the call counts as the last one: the others stay in the window.
+    // After the clock was set back, the call gets the time of the last one, so that the others stay in the window.
     let last = recent.get(tool).and_then(|times| times.last()).copied();
     add(recent, tool, rates, &[last.unwrap_or_default().max(now)], now);
 }
 
-/// Takes back one call of a tool, which was not sent. The first one is taken back, so that none leaves the window
-/// earlier than it would have.
+/// Takes back one call of a tool, which was not sent. Takes back the first call, so that no other call leaves the
+/// window earlier than it otherwise would.
 pub(crate) fn undo(recent: &mut Recent, tool: &str) {
     if let Some(times) = recent.get_mut(tool).filter(|times| !times.is_empty()) {
         times.remove(0);
@@ -80,13 +80,13 @@ pub(crate) fn undo(recent: &mut Recent, tool: &str) {
     recent.retain(|_, times| !times.is_empty());
 }
 
-/// Counts as many calls of a tool as its rates permit: nobody knows how many were made.
+/// Counts as many calls of a tool as its rates permit, because the number of calls that were made is unknown.
 pub(crate) fn fill(recent: &mut Recent, tool: &str, rates: &[&Rate], now: u64) {
     let count = rates.iter().map(|rate| rate.count).max().unwrap_or_default();
     add(recent, tool, rates, &vec![now; count], now);
 }
 
-/// Merges the times of two runs. Of each tool, the last ones are kept: no rate needs more.
+/// Merges the times of two runs. Keeps the last times of each tool, because no rate needs more.
 pub(crate) fn merged(one: &Recent, other: &Recent) -> Recent {
     let mut all = one.clone();
     for (tool, more) in other {

@@ -1,4 +1,5 @@
-//! Follows paths through a document: the values to which a path leads, and those of another kind that block it.
+//! Follows paths through a document. Collects the values that a path leads to, and the values of another kind that
+//! block it.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +10,13 @@ use seamgate_core::kernel_api::{Document, Kind, NodeId, Selector};
 pub(crate) struct Reached {
     /// The values at its end.
     pub(crate) ends: Vec<NodeId>,
-    /// The values on the way from which the path led on, or would have if they had contained more.
+    /// The intermediate values from which the path continued, or would have continued if they had more content.
     pub(crate) passed: Vec<NodeId>,
-    /// The values on the way that are of another kind than the path needs, with the kind that it needs.
+    /// The intermediate values whose kind differs from the one that the path needs, with the needed kind.
     pub(crate) stopped: Vec<(NodeId, Kind)>,
     /// Items of a list other than the one that the path names.
     pub(crate) beside: Vec<NodeId>,
-    /// `true` if the path named a member or an item that is absent.
+    /// `true` if the path named a member or an item that is missing.
     pub(crate) is_absent: bool,
 }
 
@@ -58,9 +59,9 @@ impl Reached {
 
 /// The values of a document that some paths cover.
 pub(crate) struct Held {
-    /// The single values at the end of each path.
+    /// The scalars at the end of each path.
     pub(crate) values: Vec<Vec<NodeId>>,
-    /// Values that stand where a path leads, and that none of the paths can cover.
+    /// Values in the way of a path that none of the paths can cover.
     pub(crate) unheld: Vec<Unheld>,
 }
 
@@ -74,17 +75,17 @@ pub(crate) struct Unheld {
 
 /// The reason why a path cannot cover a value.
 pub(crate) enum Why {
-    /// It stands on the way, and is not of this kind, which the path needs.
+    /// The value is on the way, and does not have this kind, which the path needs.
     Stopped(Kind),
-    /// It stands at the end, and is a list or an object.
+    /// The value is at the end, and is a list or an object.
     Several,
     /// It is an item other than the one that the path names.
     Beside,
 }
 
 impl Held {
-    /// Follows paths from the root of a document. A value that one of them cannot cover is ignored if another one
-    /// reaches it.
+    /// Follows paths from the root of a document. A value that one path cannot cover is ignored if another path reaches
+    /// it.
     pub(crate) fn of<'p>(paths: impl Iterator<Item = &'p [Selector]>, document: &Document) -> Self {
         let mut values = Vec::new();
         let mut unheld: Vec<Unheld> = Vec::new();

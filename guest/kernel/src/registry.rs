@@ -1,4 +1,4 @@
-//! The profiles that an instance holds.
+//! The profiles of an instance.
 
 use std::collections::BTreeMap;
 
@@ -63,12 +63,12 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// Creates a registry that runs what allocates memory for longer than a call through `keep`.
+    /// Creates a registry. `keep` runs code whose allocations outlast a call.
     pub const fn keeping(keep: Keep) -> Self {
         Registry { profiles: BTreeMap::new(), sealed: false, keep }
     }
 
-    /// Compiles a profile and keeps it. Registering the same profile again changes nothing.
+    /// Compiles a profile and stores it. Registering the same profile again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
         kept(self.keep, || {
             decide::prepare();
@@ -119,7 +119,7 @@ impl Registry {
 
     /// Returns the likely mistakes in a profile, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        // Data that compiling a profile creates serves later profiles, too.
+        // Data that is cached while a profile compiles is reused for later profiles.
         kept(self.keep, || {
             decide::prepare();
             Profile::compile(text).map(|profile| profile.lint(text))
@@ -131,24 +131,24 @@ impl Registry {
         self.sealed = true;
     }
 
-    /// Returns the tools that the model may see. Takes facts and the lists of servers, and returns a surface, each as
+    /// Returns the tools that the model may see. Takes facts and the lists of servers, and returns a surface, all as
     /// JSON text.
     pub fn surface(&self, agent: &str, facts: &str, listed: Option<&str>) -> Result<String, Fault> {
         decide::surface(self.find(agent)?, facts, listed)
     }
 
-    /// Decides about a call. Takes facts and the call, and returns a decision, each as JSON text.
+    /// Decides about a call. Takes facts and the call, and returns a decision, all as JSON text.
     pub fn permit(&self, agent: &str, facts: &str, call: &str) -> Result<String, Fault> {
         decide::permit(self.find(agent)?, facts, call)
     }
 
-    /// Makes an observation of a result. Takes facts, call and result, and returns an observation, each as JSON text.
+    /// Creates an observation of a result. Takes facts, call and result, and returns an observation, all as JSON text.
     pub fn observe(&self, agent: &str, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
         decide::observe(self.find(agent)?, facts, call, result)
     }
 
-    /// Applies one event to a run. Takes the state of the previous step (`None` for the first event) and the event,
-    /// and returns a step.
+    /// Applies one event to a run. Takes the event, and the state of the previous step, which is `None` for the first
+    /// event. Returns a step.
     pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault> {
         decide::advance(self.find(agent)?, state, event)
     }
@@ -158,12 +158,12 @@ impl Registry {
         decide::project(self.find(agent)?, line, audience)
     }
 
-    /// Continues a run whose state stays here, or starts one if there is no state.
+    /// Continues a run whose state stays in the instance. Starts a new run if there is no state.
     pub fn open_run(&self, agent: &str, state: Option<&str>) -> Result<OpenRun, Fault> {
         OpenRun::open(self.find(agent)?, state)
     }
 
-    /// Applies one event to a run whose state stays here.
+    /// Applies one event to a run whose state stays in the instance.
     pub fn advance_run(&self, run: &mut OpenRun, event: &str) -> Result<String, Fault> {
         let profile = self.find(run.agent())?;
         run.advance(profile, event)

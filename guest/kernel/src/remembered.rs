@@ -1,5 +1,5 @@
-//! Approvals for further calls of a run: the same tool with the same arguments, except for those that a person left
-//! open.
+//! Approvals for further calls of a run. They cover the same tool with the same arguments, except for arguments that a
+//! person left open.
 
 use seamgate_core::kernel_api::{Document, Json, Kind, canonical, json, sort};
 
@@ -13,10 +13,10 @@ use crate::{
     facts::{Facts, Remembered},
 };
 
-/// The most approvals that a run remembers. The oldest is forgotten first.
+/// The maximum number of approvals that a run remembers. The oldest is dropped first.
 pub(crate) const MAX_REMEMBERED: usize = 64;
 
-/// Adds an approval, in place of one for the same calls.
+/// Adds an approval. Replaces an approval for the same calls.
 pub(crate) fn add(all: &mut Vec<Remembered>, one: Remembered, now: u64) {
     all.retain(|other| other.digest != one.digest && other.expires > now);
     if all.len() >= MAX_REMEMBERED {
@@ -25,7 +25,7 @@ pub(crate) fn add(all: &mut Vec<Remembered>, one: Remembered, now: u64) {
     all.push(one);
 }
 
-/// Returns the digest of an action without the arguments with some names. `None` if the arguments are not an object.
+/// Returns the digest of an action without the named arguments. `None` if the arguments are not an object.
 pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<String> {
     let document = Json::read(&call.arguments, &CAPS).ok().filter(|it| it.kind(Document::ROOT) == Kind::Object)?;
     let is_held = |name: &str| !any.iter().any(|open| open == name);
@@ -35,15 +35,16 @@ pub(crate) fn digest(action: &Action, call: &Call, any: &[String]) -> Option<Str
         .map(|(name, value)| [name.to_owned(), canonical(&document, value)])
         .collect();
     sort(&mut held);
-    // No text of arguments begins like this, because they are an object.
+    // This prefix cannot collide with the text of arguments, which begin as an object.
     let pattern = format!("pattern {}", json(&(any, held)));
     Some(Action { arguments: &pattern, ..*action }.digest())
 }
 
-/// Finds the approval that covers a call: it is not expired or used up, its principal may approve everything that the
-/// call needs, and it covers all reasons for which the call needs approval now. One for a follow-up call covers all
-/// reasons: whoever gave it saw which call it covers. A call about which a person decided needs a new decision of its
-/// own. Returns the approval as used, and those that are remembered afterwards.
+/// Finds the approval that covers a call. The approval must not be expired or used up, and its principal must be
+/// allowed to approve everything that the call needs. It must cover all reasons why the call needs approval now.
+/// An approval of a follow-up call covers all reasons, because the person saw the call that it covers. A call that a
+/// person already decided about needs a separate new decision. Returns the approval as used, and the remaining
+/// remembered approvals.
 pub(crate) fn find(facts: &Facts, action: &Action, call: &Call, needed: &[Needed]) -> Option<(Used, Vec<Remembered>)> {
     let is_covered_by = |one: &Remembered| {
         let is_known = |reason: &Reason| !one.same.is_empty() || one.why.contains(&reason.identity());

@@ -1,4 +1,4 @@
-//! Renders values as JSON text, and texts that the model may read: sanitized, with the mark of their observation
+//! Renders values as JSON text, and texts for the model. The texts are sanitized, and the mark of their observation is
 //! escaped.
 
 use std::ops::Range;
@@ -17,14 +17,14 @@ pub(crate) fn sanitized(document: &Document, at: NodeId) -> String {
     shell.text
 }
 
-/// Returns a value as JSON text, with each string sanitized except for those in `kept`. Their places are in order.
+/// Returns a value as JSON text. Sanitizes each string except those in `kept`, whose places are in order.
 pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId], clean: Clean) -> String {
     let mut shell = Shell { kept, clean, ..Shell::default() };
     shell.write(document, at, "\0");
     shell.text
 }
 
-/// Writes a value as [`sanitized_but`] does, with a mark in place of bytes in Base64 that do not stay.
+/// Writes a value as [`sanitized_but`] does, and replaces Base64 that is not kept with a mark.
 pub(crate) fn sanitized_without_bytes(
     document: &Document,
     at: NodeId,
@@ -37,8 +37,8 @@ pub(crate) fn sanitized_without_bytes(
     shell.text
 }
 
-/// Returns the strings below a place that are bytes in Base64, as the Model Context Protocol has them, in order. A
-/// text that only stands in their place is not among them.
+/// Returns the strings below a node that are Base64 as in the Model Context Protocol, in order. Excludes texts that
+/// only replace such strings.
 pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
     let is_base64 = |at: NodeId| {
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
@@ -57,15 +57,15 @@ pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// JSON text that is being written, with each string sanitized.
+/// JSON text under construction, with each string sanitized.
 #[derive(Default)]
 pub(crate) struct Shell<'k> {
     pub(crate) text: String,
-    /// Strings that stay as they are, in order.
+    /// Strings that stay unchanged, in order.
     pub(crate) kept: &'k [NodeId],
-    /// Strings that are bytes in Base64 and are left out, in order.
+    /// Base64 strings that are left out, in order.
     pub(crate) bytes: &'k [NodeId],
-    /// The digest of the whole, under which those bytes are.
+    /// The digest of the whole result, under which the Base64 is stored.
     pub(crate) artifact: &'k str,
     pub(crate) clean: Clean,
 }
@@ -119,7 +119,7 @@ pub(crate) fn written(inspected: &Inspected, piece: Range<usize>, mark: &str) ->
     unmarked(out, mark)
 }
 
-/// Returns a text in which the mark of its own observation is escaped, so that data cannot end itself.
+/// Returns a text in which the mark of its own observation is escaped, so that the data cannot end itself.
 pub(crate) fn unmarked(text: String, mark: &str) -> String {
     if !text.contains(mark) {
         return text;

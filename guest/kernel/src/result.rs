@@ -13,23 +13,23 @@ pub(crate) static FORMAT: Format = Format::new("result", include_str!("formats/r
 
 /// A tool's result.
 pub(crate) struct ToolResult<'d> {
-    /// `true` if the tool says that it failed.
+    /// `true` if the tool reports a failure.
     pub(crate) is_error: bool,
     pub(crate) body: Body<'d>,
 }
 
-/// A result of the Model Context Protocol, where it stands in a document.
+/// A result of the Model Context Protocol, at its place in a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'d> {
     pub(crate) document: &'d Json<'d>,
     pub(crate) at: NodeId,
-    /// The result as JSON text without optional white space, as it stands in the document.
+    /// The result as JSON text without optional white space, as the document contains it.
     pub(crate) text: &'d str,
-    /// Its digest, if the host has it.
+    /// The digest of the result, if the host has it.
     pub(crate) digest: Option<&'d str>,
 }
 
-/// The part of a result that the host handed on.
+/// The part of a result that the host passed on.
 pub(crate) enum Body<'d> {
     /// JSON text without optional white space.
     Json(String),
@@ -48,7 +48,7 @@ pub(crate) enum Body<'d> {
 }
 
 impl<'d> Given<'d> {
-    /// Passes the result that is a member of a document to `with`. Reads it again only if the document writes it
+    /// Passes a result that is a member of a document to `with`. Parses it again only if the document writes it
     /// differently from the journal, because some results are large.
     pub(crate) fn each<T>(document: &Json, at: NodeId, digest: Option<&str>, with: impl FnOnce(Given) -> T) -> T {
         let text = document.minified_at(at);
@@ -57,7 +57,7 @@ impl<'d> Given<'d> {
         }
         match Json::read(&text, &CAPS) {
             Ok(whole) => with(Given { document: &whole, at: Document::ROOT, text: &text, digest }),
-            // It was already read as a part of the document.
+            // The text was already parsed as part of the document.
             Err(_) => with(Given { document, at, text: &text, digest }),
         }
     }
@@ -79,13 +79,13 @@ impl ToolResult<'_> {
     ///
     /// # Errors
     ///
-    /// `bad_request`: the text is not a result.
+    /// Returns `bad_request` if the text is not a result.
     pub(crate) fn read<T>(json: &str, with: impl FnOnce(ToolResult) -> Result<T, Fault>) -> Result<T, Fault> {
         let document = FORMAT.read(json)?;
         let owned = |name: &str| text(&document, name).map(str::to_owned).unwrap_or_default();
         let is_error = text(&document, "status") == Some("error");
         let body = match document.member(Document::ROOT, "result") {
-            // Text is text, in whatever form it arrives.
+            // A string is text, regardless of the form in which it arrives.
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
             Some(at) => Body::Json(source(&document, at)),
             None if document.member(Document::ROOT, "text").is_some() => Body::Text(owned("text")),
@@ -107,8 +107,8 @@ impl ToolResult<'_> {
         with(ToolResult { is_error, body })
     }
 
-    /// Returns the digest of the whole, and its length in bytes. For a result that the host keeps, the host states the
-    /// digest, like all facts.
+    /// Returns the digest of the whole result, and its length in bytes. If the host keeps the result, the host states
+    /// the digest, like all facts.
     pub(crate) fn artifact(&self) -> (String, u64) {
         match &self.body {
             Body::Json(text) | Body::Text(text) | Body::Told(text) => (digest(text), text.len() as u64),

@@ -1,4 +1,4 @@
-//! Values of the arguments must be in a list, in the task, or in the context.
+//! Scopes: values of the arguments must be on a list, in the task, or in the context.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +20,14 @@ use crate::{
 /// Checks arguments against the scopes of their tool. Without facts, checks only the scopes that the profile itself
 /// decides.
 ///
-/// A rule covers the values to which its path leads. If something of another kind stands on the way, the rule cannot
-/// cover it, and the call is denied unless another rule reaches that value. An absent value needs no rule, and a
-/// reference to a secret needs only that its argument may take the secret.
+/// A rule covers the values that its path leads to. If a value of another kind is on the way, the rule cannot cover it,
+/// and the call is denied unless another rule reaches that value. A missing value needs no rule. A reference to a
+/// secret only needs an argument that may take the secret.
 ///
 /// # Errors
 ///
-/// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside of its scope.
+/// Returns `bad_request` if the facts lack a list that a scope names. Returns an inner error if a value is outside its
+/// scope.
 pub(crate) fn check(
     tool: &Tool,
     arguments: &Document,
@@ -54,7 +55,7 @@ pub(crate) fn check(
                 Box::new(move |at| arguments.kind(at) == Kind::String && list.contains(arguments.string(at)))
             }
             (Within::From(sources), Some(facts)) => {
-                // Where there is no value, none occurs.
+                // If the source has no value, nothing occurs in it.
                 let is_value = |at| arguments.kind(at) != Kind::Null;
                 let occurs = |at| sources.iter().any(|source| is_from(&arguments.shown(at), source, facts));
                 Box::new(move |at| is_value(at) && occurs(at))
@@ -84,7 +85,7 @@ pub(crate) fn check(
     Ok(if found.is_empty() { Ok(()) } else { Err(Reason::wrong("scope", "outside of what the task allows", found)) })
 }
 
-/// The most values that a reason lists.
+/// The maximum number of values that a reason lists.
 const MAX_SHOWN: usize = 10;
 
 fn lacking(tool: &Tool, list: &str) -> Fault {
@@ -135,7 +136,7 @@ fn some_of<T: AsRef<str>>(values: impl ExactSizeIterator<Item = T>) -> String {
     format!("{some}{more}")
 }
 
-/// Returns whether a value occurs in a source: as a value of it, or as a whole word of a text in it.
+/// Returns whether a value occurs in a source, as one of its values or as a whole word of one of its texts.
 fn is_from(value: &str, source: &Source, facts: &Facts) -> bool {
     let at = match source {
         Source::Task => facts.task(),

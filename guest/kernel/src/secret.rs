@@ -1,5 +1,5 @@
-//! Secrets that a call names by reference: the text `secret:NAME`, in an argument that may take the secret NAME. Only
-//! the host knows the value, and puts it in place of the reference when it sends the call.
+//! Secrets that a call names by reference: the text `secret:NAME` in an argument that may take the secret NAME. Only
+//! the host knows the value, and replaces the reference when it sends the call.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::{
 /// The code of a reason about a reference that the profile does not allow.
 pub(crate) const CODE: &str = "secret";
 
-/// The most references that a reason lists.
+/// The maximum number of references that a reason lists.
 const MAX_SHOWN: usize = 10;
 
 /// The references in the arguments of a call, each with the name of its secret.
@@ -28,12 +28,12 @@ const MAX_SHOWN: usize = 10;
 pub(crate) struct References(BTreeMap<NodeId, String>);
 
 impl References {
-    /// Finds the references in the arguments of a call: texts that begin with `secret:`, where the tool may take a
-    /// secret. Elsewhere, such a text is like any other.
+    /// Finds the references in the arguments of a call: texts that begin with `secret:`, if the tool may take a secret.
+    /// For other tools, such a text is ordinary text.
     ///
     /// # Errors
     ///
-    /// A text names a secret that its argument may not take.
+    /// Returns the reason if a text names a secret that its argument may not take.
     pub(crate) fn find(tool: &Tool, arguments: &Document) -> Result<Self, Reason> {
         let mut fitting: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
         for rule in &tool.secrets {
@@ -70,13 +70,13 @@ impl References {
     }
 }
 
-/// Returns the reason if an agent above does not let the call take one of its secrets.
+/// Returns the reason if an agent above does not allow the call to take one of its secrets.
 pub(crate) fn withheld(own: &[Secret], above: &[Secret]) -> Option<Reason> {
     let Secret { at, name } = own.iter().find(|secret| !above.contains(secret))?;
     Some(Reason::new(CODE, format!("{at} must not take the secret {}", quote(name, 64))))
 }
 
-/// Adds to a definition that the model reads how it names the secrets of the tool.
+/// Adds a description to a definition that tells the model how to name the tool's secrets.
 pub(crate) fn shown(tool: &Tool, definition: Box<RawValue>) -> Box<RawValue> {
     let Some(said) = described(tool) else { return definition };
     let Ok(Members(mut members)) = serde_json::from_str::<Members>(definition.get()) else { return definition };

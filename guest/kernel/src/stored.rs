@@ -1,15 +1,15 @@
-//! The labels of the data in stores, as facts keep them.
+//! The labels of data in stores, as facts contain them.
 
 use seamgate_core::kernel_api::{Document, NodeId, sort};
 use serde::{Deserialize, Serialize};
 
 use crate::document::{text_in, texts_in};
 
-/// The most entries that facts keep. Beyond, the keys of the store with most entries become one entry for the whole
-/// store.
+/// The maximum number of entries in facts. Above it, the keys of the store with the most entries are combined into one
+/// entry for the whole store.
 pub(crate) const MAX_ENTRIES: usize = 256;
 
-/// The longest key that is kept, in bytes.
+/// The maximum length of a key, in bytes.
 const MAX_KEY_BYTES: usize = 256;
 
 /// The labels of the data below one key of a store.
@@ -33,14 +33,14 @@ impl Entry {
         }
     }
 
-    /// Returns an upper bound of its size as JSON.
+    /// Returns an upper bound for the size as JSON, in bytes.
     pub(crate) fn most_bytes(&self) -> usize {
         let labels = self.labels.iter().map(|label| label.len() + 8).sum::<usize>();
         64 + self.store.len() + self.key.as_ref().map_or(0, String::len) + labels
     }
 
-    /// Returns whether its data and that below another key may be the same: one of them is the whole store, or one key
-    /// is the end of the other, as a relative path is of an absolute one.
+    /// Returns whether the entry's data and that below another key may overlap: one of them is the whole store, or one
+    /// key is the end of the other, as a relative path is of an absolute one.
     pub(crate) fn meets(&self, store: &str, key: Option<&str>) -> bool {
         let is_end = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
         self.store == store
@@ -51,7 +51,7 @@ impl Entry {
     }
 }
 
-/// Returns the form of a key that all its spellings share. `None` if a server could read it as another key.
+/// Returns the form of a key that all its spellings share. `None` if a server could interpret it as another key.
 pub(crate) fn key_of(text: &str) -> Option<String> {
     let is_odd =
         |character: char| !character.is_ascii() || character.is_ascii_control() || "%$~*?[{#".contains(character);
@@ -68,7 +68,7 @@ pub(crate) fn key_of(text: &str) -> Option<String> {
     (!key.is_empty() && key.len() <= MAX_KEY_BYTES).then_some(key)
 }
 
-/// Returns entries together with others, if that adds any label.
+/// Returns the entries combined with others. `None` if the others add no label.
 pub(crate) fn with(entries: &[Entry], more: impl Iterator<Item = Entry>) -> Option<Vec<Entry>> {
     let mut all = entries.to_vec();
     more.for_each(|entry| add(&mut all, entry));
@@ -87,7 +87,7 @@ fn add(all: &mut Vec<Entry>, mut entry: Entry) {
     }
 }
 
-/// Orders entries, and makes them few enough.
+/// Sorts entries, and reduces them to the maximum number.
 fn bound(all: &mut Vec<Entry>) {
     while all.len() > MAX_ENTRIES {
         let count = |store: &str| all.iter().filter(|entry| entry.store == store).count();

@@ -1,8 +1,8 @@
-//! Stores: places whose data outlives a run, such as a memory or a folder of files. What a run has read before it
-//! writes to a store labels the data there, so that a later run that reads it knows.
+//! Stores: places whose data outlives a run, such as a memory or a folder of files. When a run writes to a store,
+//! everything that it has read before labels the data there, so that a later run that reads the data gets the labels.
 //!
-//! Each rule errs on the side of more labels. A call whose key is missing or ambiguous concerns the whole store, and
-//! no write ever removes a label.
+//! In doubt, each rule adds labels. A call whose key is missing or ambiguous concerns the whole store, and no write
+//! ever removes a label.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +18,11 @@ use crate::{
     tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
-/// The most keys of one call.
+/// The maximum number of keys of one call.
 const MAX_KEYS: usize = 64;
 
-/// Returns the stores that a call concerns, each with a key, or without one for the whole store: by the rules of the
-/// agent, and of those above it.
+/// Returns the stores that a call concerns, under the rules of the agent and of those above it. Each has a key, or none
+/// for the whole store.
 fn concerned<'t>(tool: &'t Tool, above: Option<&'t Above>, call: &Call) -> Vec<(&'t str, Option<String>)> {
     let tools = [tool].into_iter().chain(above.into_iter().flat_map(|above| above.tools(tool)));
     let mut places = Vec::new();
@@ -61,8 +61,8 @@ fn labels_of(entries: &[Entry], places: &[(&str, Option<String>)]) -> Vec<String
     entries.iter().filter(is_met).flat_map(|entry| entry.labels.iter().cloned()).collect()
 }
 
-/// Returns the entries after a call that may write to stores. `None` if it adds no label. The data that it writes may
-/// come from everything that the run has read, and from what it moves within the store.
+/// Returns the entries after a call that may write to stores. `None` if it adds no label. The written data may come
+/// from everything that the run has read, and from data that the call moves within the store.
 pub(crate) fn written(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Option<Vec<Entry>> {
     if effect(tool, facts.above.as_deref()) == Effect::Read {
         return None;
@@ -73,7 +73,7 @@ pub(crate) fn written(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call
     }
     let mut labels = surface::read(profile, facts);
     labels.extend(labels_of(&facts.stores, &places));
-    // These describe one result, and not where its data comes from.
+    // These labels describe one result, not the origin of its data.
     labels.retain(|label| !COMPUTED_LABELS.contains(&label.as_str()));
     let written = places.into_iter().map(|(store, key)| Entry { store: store.to_owned(), key, labels: labels.clone() });
     with(&facts.stores, written)
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(loaded(&profile, &stores, "load", &json!({"path": "b"})), json!([]));
         assert_eq!(loaded(&profile, &stores, "find", &json!({"q": "x"})), json!(["untrusted"]));
         assert_eq!(loaded(&profile, &stores, "other", &json!({})), json!([]));
-        // A write that shows what it found, and a clean write, which removes nothing.
+        // A write whose result shows the data it found, and a clean write, which removes nothing.
         assert_eq!(loaded(&profile, &stores, "save", &json!({"path": "a"})), json!(["untrusted"]));
         assert_eq!(saved(&profile, &[], &stores, &json!({"path": "a"})), Value::Null);
     }

@@ -1,4 +1,4 @@
-//! The tools that the model may see and call: those of the mode that are present and unchanged, and no other.
+//! The tools that the model may see and call: only those of the mode that are present and unchanged.
 
 use seamgate_core::{
     Fault, FaultCode,
@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// `bad_request`: the profile has modes, and the facts name none of them.
+/// Returns `bad_request` if the profile has modes and the facts name none of them.
 pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p Mode>, Fault> {
     if profile.modes.is_empty() {
         return Ok(None);
@@ -31,12 +31,12 @@ pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p
     })
 }
 
-/// Returns why a mode does not apply to this task.
+/// Returns the reason why a mode does not apply to this task.
 fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
         let Some(task) = facts.task() else { return false };
-        // A task of another shape matches none of those that the condition names.
+        // A task of another shape matches none of the condition's values.
         let Reached { ends, stopped, is_absent, .. } = Reached::of(&path.selectors, document, task);
         let is_whole = !ends.is_empty() && stopped.is_empty() && !is_absent;
         is_whole && ends.iter().all(|&at| values.contains(&canonical(document, at)))
@@ -53,17 +53,17 @@ pub(crate) fn is_in(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> bool {
     mode.is_none_or(|mode| is_named(mode) && not_for_task(mode, facts).is_none())
 }
 
-/// Returns whether a tool is present, as far as the facts say.
+/// Returns whether a tool is present, according to the facts.
 pub(crate) fn is_there(tool: &Tool, facts: &Facts) -> bool {
     facts.surface.as_ref().is_none_or(|surface| surface.iter().any(|word| *word == tool.full_name()))
 }
 
-/// Returns why a tool is withheld, by the bounds of the run's parent or by an edit of the profile.
+/// Returns the reason why the bounds of the run's parent, or an edit of the profile, withhold a tool.
 pub(crate) fn withheld(tool: &Tool, facts: &Facts) -> Option<String> {
     facts.above.as_ref().and_then(|above| above.withholds(tool))
 }
 
-/// Returns why a tool is not on the surface.
+/// Returns the reason why a tool is not on the surface.
 fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     let name = quote(&tool.full_name(), 128);
     if let Some(why) = tool.disabled() {
@@ -126,7 +126,7 @@ pub(crate) fn is_denied(profile: &Profile, facts: &Facts, tool: &Tool) -> bool {
     profile.deny.iter().chain(above).any(denies)
 }
 
-/// Returns the tools that the model may call, with approval or without.
+/// Returns the tools that the model may call, with or without approval.
 pub(crate) fn allowed<'p>(profile: &'p Profile, mode: Option<&Mode>, facts: &Facts) -> Vec<&'p Tool> {
     let is_allowed = |tool: &&Tool| {
         !tool.permit.is_never() && !is_denied(profile, facts, tool) && hidden(tool, mode, facts).is_none()

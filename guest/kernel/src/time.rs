@@ -2,7 +2,7 @@
 
 use seamgate_core::kernel_api::{Document, Kind, NodeId, Number};
 
-/// The smallest number that means milliseconds: as seconds, it would be in the year 5138.
+/// The smallest number that counts as milliseconds. As seconds, it would be in the year 5138.
 const FIRST_MS: u64 = 100_000_000_000;
 
 /// Reads a time: RFC 3339, or seconds or milliseconds since 1970.
@@ -60,8 +60,8 @@ fn rfc3339(text: &str) -> Option<u64> {
     u64::try_from(seconds * 1000 + ms).ok()
 }
 
-/// Returns the days from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day is
-/// the last.
+/// Returns the number of days since 1970-01-01 in the Gregorian calendar. Years begin in March, so that the leap day is
+/// the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));

@@ -17,7 +17,7 @@ use crate::{
     truncate::Room,
 };
 
-/// Labels that an observation computes itself, whatever labels the profile gives to the tool's results.
+/// Labels that an observation computes itself, regardless of the labels in the profile.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
 
 /// The effect of a tool's calls.
@@ -42,7 +42,7 @@ impl Effect {
         match word {
             "read" => Effect::Read,
             "idempotent" => Effect::Idempotent,
-            // An unknown word means that the call changes something.
+            // An unknown word counts as an effect.
             _ => Effect::Effectful,
         }
     }
@@ -51,7 +51,7 @@ impl Effect {
 /// A tool that the profile names.
 pub(crate) struct Tool {
     pub(crate) name: String,
-    /// The name of its server; empty for a tool of the host itself.
+    /// The name of the tool's server. Empty for a tool of the host itself.
     pub(crate) server: String,
     pub(crate) definition: Option<Definition>,
     pub(crate) effect: Effect,
@@ -62,7 +62,7 @@ pub(crate) struct Tool {
     pub(crate) rate: Option<Rate>,
     /// The schema that applies in addition to that of the definition.
     pub(crate) arguments: Option<Schema>,
-    /// The names of arguments in both, in the scope, and in the deny rules.
+    /// The names of arguments in both schemas, in the scope, and in the deny rules.
     pub(crate) names: Names,
     pub(crate) scope: Vec<Scope>,
     pub(crate) origins: Vec<OriginRule>,
@@ -71,14 +71,14 @@ pub(crate) struct Tool {
     /// The paths of its results at which rules of this profile look for origins.
     pub(crate) observed: Vec<Path>,
     pub(crate) permit: Cases,
-    /// The follow-up calls that an approval covers, too.
+    /// The follow-up calls that an approval also covers.
     pub(crate) covers: Vec<Cover>,
-    /// The longest arguments, in bytes.
+    /// The maximum size of the arguments, in bytes.
     pub(crate) max_arguments_bytes: usize,
     pub(crate) result: ResultRule,
-    /// `true` if it starts another agent.
+    /// `true` if the tool starts another agent.
     pub(crate) is_delegate: bool,
-    /// The number of its entry in the profile. Several tools have the same one if its name is a pattern.
+    /// The index of the tool's entry in the profile. Tools share an entry if its name is a pattern.
     pub(crate) entry: Option<usize>,
 }
 
@@ -87,11 +87,11 @@ pub(crate) struct Definition {
     pub(crate) digest: String,
     /// The digest that equal definitions share, however they are written.
     pub(crate) canonical: String,
-    /// The part of it that the model may read, as JSON text.
+    /// The part of the definition that the model may read, as JSON text.
     pub(crate) shown: Box<RawValue>,
     /// The schema that its server states for the arguments.
     pub(crate) arguments: Option<Schema>,
-    /// The reason why it is invalid, which disables the tool.
+    /// The reason why the definition is invalid, which disables the tool.
     pub(crate) invalid: Option<String>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) struct Cover {
 pub(crate) struct OriginRule {
     pub(crate) path: Path,
     pub(crate) from: Vec<Origin>,
-    /// `None` if the flows decide about values without an origin.
+    /// The decision for values without an origin. `None` if the flows decide.
     pub(crate) otherwise: Option<Otherwise>,
 }
 
@@ -174,7 +174,7 @@ pub(crate) struct SecretRule {
 /// The decision about a call with a value that has no origin.
 pub(crate) enum Otherwise {
     Deny,
-    /// Approval by the groups that it names, else by the tool's own approvers, else by any.
+    /// Approval by the groups that the rule names, or else by the tool's own approvers, or else by any approver.
     Approval(Option<Approval>),
 }
 
@@ -202,7 +202,7 @@ pub(crate) struct ResultOrigin {
     /// The tool, as the profile names it.
     pub(crate) tool: String,
     pub(crate) at: Path,
-    /// The path to an item's name. If there is one, only items that the user or the task names are origins.
+    /// The path to an item's name. If present, only items that the user or the task names are origins.
     pub(crate) named: Option<Path>,
 }
 
@@ -212,8 +212,8 @@ impl ResultOrigin {
         full_name == self.tool || full_name.split_once('/').is_some_and(|(_, name)| name == self.tool)
     }
 
-    /// Returns how many steps of `at` lead to an item of the list that it shares with `named`. 0 if they share none,
-    /// so that the whole result is one item.
+    /// Returns the number of steps of `at` that lead to an item of the list that it shares with `named`. Returns 0 if
+    /// they share no list, so that the whole result is one item.
     pub(crate) fn steps_to_item(&self) -> usize {
         let Some(named) = &self.named else { return 0 };
         let shared = self.at.selectors.iter().zip(&named.selectors).take_while(|(one, other)| one == other).count();
@@ -223,12 +223,12 @@ impl ResultOrigin {
 }
 
 impl Origin {
-    /// Returns whether texts that people said decide about it.
+    /// Returns whether the origin depends on texts that people said.
     pub(crate) fn needs_said(&self) -> bool {
         matches!(self, Origin::User | Origin::Result(ResultOrigin { named: Some(_), .. }))
     }
 
-    /// Returns whether the task decides about it.
+    /// Returns whether the origin depends on the task.
     pub(crate) fn needs_task(&self) -> bool {
         matches!(self, Origin::From(Source::Task) | Origin::Result(ResultOrigin { named: Some(_), .. }))
     }
@@ -238,7 +238,7 @@ impl Origin {
 pub(crate) struct ResultRule {
     pub(crate) contract: Option<ResultContract>,
     pub(crate) max_bytes: usize,
-    /// The most bytes of images, audio and blobs in a result, decoded.
+    /// The maximum size of images, audio and blobs in a result, decoded, in bytes.
     pub(crate) max_media_bytes: usize,
     /// The treatment of its texts.
     pub(crate) clean: Clean,
@@ -246,7 +246,7 @@ pub(crate) struct ResultRule {
     pub(crate) media: Vec<String>,
     /// The path to the array of its items.
     pub(crate) items: Option<Path>,
-    /// The most items or lines that a cut keeps from the beginning, and from the end.
+    /// The maximum number of items or lines that truncation keeps from the beginning and from the end.
     pub(crate) head: usize,
     pub(crate) tail: usize,
     pub(crate) source: Option<String>,
@@ -261,20 +261,20 @@ pub(crate) struct ResultRule {
     pub(crate) supports: Vec<Support>,
 }
 
-/// The contract of a result, which is judged like any output. It defines the items of the result.
+/// The contract of a result, which is judged like an output. It defines the items of the result.
 pub(crate) struct ResultContract {
     pub(crate) asserting: Contract,
-    /// The same contract for a schema that the server declared: `format` rejects nothing there.
+    /// The same contract for a schema that the server declared. It treats `format` as an annotation.
     pub(crate) annotating: Option<Contract>,
 }
 
 impl ResultRule {
-    /// Returns how much of a result may be shown.
+    /// Returns the limits on the shown part of a result.
     pub(crate) fn room(&self) -> Room {
         Room { bytes: self.max_bytes, head: self.head, tail: self.tail }
     }
 
-    /// Returns whether media of a type pass. Parameters of the type do not matter.
+    /// Returns whether media of a type pass. Ignores parameters of the type.
     pub(crate) fn passes(&self, media_type: &str) -> bool {
         let essence = media_type.split(';').next().unwrap_or_default().trim();
         self.media.iter().any(|known| match known.strip_suffix("/*") {
@@ -291,7 +291,7 @@ pub(crate) enum Template {
     Path(Path),
 }
 
-/// The path to the time up to which the data goes, and its greatest permitted age.
+/// The path to the time up to which the data extends, and the maximum age of the data.
 pub(crate) struct Freshness {
     pub(crate) path: Path,
     pub(crate) max_lag_s: u64,
@@ -337,7 +337,7 @@ impl Tool {
         self.origins.iter().flat_map(|rule| &rule.from)
     }
 
-    /// Returns the reason if the tool is disabled: its pinned definition is invalid.
+    /// Returns the reason if the tool is disabled because its pinned definition is invalid.
     pub(crate) fn disabled(&self) -> Option<&str> {
         self.definition.as_ref()?.invalid.as_deref()
     }

@@ -1,5 +1,5 @@
-//! Truncation of results: selects the units that the model reads. Whole items, lines or members, from both ends, as
-//! far as there is room.
+//! Truncates results: selects the units that the model reads. Units are whole items, lines or members, from both ends,
+//! as far as there is room.
 
 use seamgate_core::kernel_api::{sort, sort_by_key};
 use serde::Serialize;
@@ -7,10 +7,10 @@ use serde::Serialize;
 /// The bytes reserved for the text that says how much was left out.
 pub(crate) const LEFT_OUT: usize = 48;
 
-/// The most units that are cut themselves because they take most of the room.
+/// The maximum number of units that are themselves truncated because they take most of the room.
 pub(crate) const MAX_CUT: usize = 4;
 
-/// The least room for a part of a unit.
+/// The minimum room for a part of a unit.
 const MIN_CUT: usize = 80;
 
 /// The number of a result's units that are shown.
@@ -23,7 +23,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Adds the part that another cut of the same result shows. Items say more than bytes or members do.
+    /// Adds the part that another truncation of the same result shows. Numbers of items take precedence over numbers of
+    /// bytes or members.
     pub(crate) fn and(self, other: Part) -> Part {
         match (self.unit, other.unit) {
             (own, theirs) if own == theirs => {
@@ -39,7 +40,7 @@ impl Part {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bytes: usize,
-    /// The most units from the beginning, and from the end.
+    /// The maximum number of units from the beginning, and from the end.
     pub(crate) head: usize,
     pub(crate) tail: usize,
 }
@@ -60,7 +61,7 @@ impl Filled {
         Part { unit, head: self.head as u64, tail: self.tail as u64, of: self.total as u64 }
     }
 
-    /// Returns whether each unit is shown whole.
+    /// Returns whether every unit is shown completely.
     pub(crate) fn is_all(&self) -> bool {
         self.head + self.tail == self.total
     }
@@ -70,7 +71,7 @@ impl Filled {
         self.total - self.units.len()
     }
 
-    /// Returns the units, with a text in place of those that are left out.
+    /// Returns the units, with a text in place of the units that are left out.
     pub(crate) fn with(self, left_out: impl FnOnce(usize) -> String) -> Vec<String> {
         let gap = self.units.iter().enumerate().position(|(index, (place, _))| index != *place);
         let (gap, count) = (gap.unwrap_or(self.units.len()), self.left_out());
@@ -82,7 +83,7 @@ impl Filled {
     }
 }
 
-/// The operations on units, by their places and within a number of bytes.
+/// The operations on units, by position and within a number of bytes.
 pub(crate) trait Units {
     /// Writes a unit as it is shown, if it fits.
     fn whole(&self, index: usize, bytes: usize) -> Option<String>;
@@ -90,15 +91,15 @@ pub(crate) trait Units {
     /// Writes a part of a unit that does not fit.
     fn cut(&self, index: usize, bytes: usize) -> Option<String>;
 
-    /// Returns about how many bytes a unit has.
+    /// Returns the approximate size of a unit, in bytes.
     fn size(&self, index: usize) -> usize;
 
-    /// Returns whether a unit has units of its own, which stay whole if it is cut.
+    /// Returns whether a unit itself has units, which stay whole if the unit is truncated.
     fn is_list(&self, index: usize) -> bool;
 }
 
 /// Fills the room with units, separated by one byte. A unit larger than half of the room is shown in part if most of
-/// the room would stay free otherwise. So is a unit larger than the room, and a list.
+/// the room would otherwise stay free. A unit larger than the room, and a list, are also shown in part.
 pub(crate) fn fill(total: usize, room: Room, units: &dyn Units) -> Filled {
     let mut left = room.bytes;
     let (mut next, mut end) = (0, total);

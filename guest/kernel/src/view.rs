@@ -1,4 +1,5 @@
-//! The text that a person reads before deciding about a call: who wants it, why it asks, and exactly what would be sent.
+//! The text that a person reads before deciding about a call: who wants the call, why it asks, and exactly what would
+//! be sent.
 
 use seamgate_core::kernel_api::{
     Document, Json, Kind, NodeId, canonical, count, cut_at, is_hidden, push_json_string, quote, short, sort_by_key,
@@ -16,22 +17,22 @@ use crate::{
     tool::Tool,
 };
 
-/// The most bytes of the task and of the model's text that the view shows.
+/// The maximum size of the task and of the model's text in the view, in bytes.
 const MAX_GIVEN: usize = 1000;
 
-/// The longest string, in bytes, that stands in the line of the arguments. A longer one, and one of several lines, has
-/// lines of its own.
+/// The maximum length of a string in the line of the arguments, in bytes. Longer strings, and strings with several
+/// lines, are on separate lines.
 const MAX_INLINE: usize = 200;
 
-/// The note that an approval does not cover later questions of the server: it covers one call, however often the
-/// server asks the client for more meanwhile.
+/// The note that an approval does not cover the server's later questions. It covers one call, however often the server
+/// sends requests to the client in the meantime.
 const NOT_COVERED: &str =
     "not covered: what the client answers when the server asks it for more during the call (inputResponses)\n";
 
 /// Data of a run about a call that its facts do not contain.
 #[derive(Default)]
 pub(crate) struct Background {
-    /// The text that the model wrote in the answer that contains the call.
+    /// The text in the model's output that contains the call.
     pub(crate) said: String,
     /// Each label that the model has read, with the calls whose results have it.
     pub(crate) labels: Vec<(String, Vec<String>)>,
@@ -39,7 +40,7 @@ pub(crate) struct Background {
     pub(crate) equal_calls: String,
 }
 
-/// The most values of a call whose origins the view lists.
+/// The maximum number of values of a call whose origins the view lists.
 const MAX_ORIGINS: usize = 16;
 
 /// Writes the view of a call. `why` contains the reasons why it needs approval, and `origins` the origins of its
@@ -101,7 +102,7 @@ fn effect(tool: &Tool, above: Option<&Above>) -> String {
     format!("{}{egress}", above::effect(tool, above).as_str())
 }
 
-/// Describes where a value comes from, or that it has no origin.
+/// Describes the origin of a value, or says that it has none.
 fn from(proof: &Proof) -> String {
     let pointer = short(&proof.pointer, 256);
     let Some(place) = &proof.place else {
@@ -129,8 +130,8 @@ fn origin(calls: &[String]) -> String {
     }
 }
 
-/// Appends a value as JSON with sorted members and decimal numbers: hosts write the facts anew, which may change the
-/// order of members and the form of numbers.
+/// Appends a value as JSON with sorted members and decimal numbers, because hosts rewrite the facts, which may change
+/// the order of members and the notation of numbers.
 fn push_sorted(document: &Document, at: NodeId, out: &mut String) {
     match document.kind(at) {
         Kind::Array => {
@@ -160,7 +161,7 @@ fn push_sorted(document: &Document, at: NodeId, out: &mut String) {
     }
 }
 
-/// The most bytes of the values of a follow-up call that a line shows.
+/// The maximum size of the values of a follow-up call on a line, in bytes.
 const MAX_COVERED: usize = 200;
 
 /// Writes a line for each follow-up call that the approval covers.
@@ -182,10 +183,10 @@ fn push_covers(view: &mut String, all: &[Covered]) {
     }
 }
 
-/// The most zeros that [`push_decimal`] adds to a number's digits.
+/// The maximum number of zeros that [`push_decimal`] adds to a number's digits.
 const MAX_ZEROS: usize = 20;
 
-/// Appends a canonical number, digits and an exponent, without the exponent if that takes few zeros.
+/// Appends a canonical number, which has digits and an exponent. Omits the exponent if this takes few zeros.
 fn push_decimal(number: &str, out: &mut String) {
     let (digits, exponent) = number.split_once('e').unwrap_or((number, "0"));
     let (sign, digits) = digits.split_at(usize::from(digits.starts_with('-')));
@@ -205,7 +206,7 @@ fn push_decimal(number: &str, out: &mut String) {
     }
 }
 
-/// Writes the arguments as they are sent. Long strings and those of several lines stand below, each line by itself.
+/// Writes the arguments as they are sent. Long strings, and strings with several lines, follow on separate lines.
 fn push_arguments(view: &mut String, arguments: &str) {
     let document = Json::read(arguments, &CAPS).ok();
     let mut blocks = Vec::new();
@@ -238,7 +239,7 @@ fn size(text: &str) -> String {
     format!("{}, {}", count(text.split('\n').count(), "line"), count(text.len(), "byte"))
 }
 
-/// A string that has lines of its own: as it is sent, as it reads, and its JSON Pointer.
+/// A string on separate lines: as it is sent, as it reads, and its JSON Pointer.
 type Block<'d> = (&'d str, &'d str, String);
 
 /// Finds these strings, in the order in which they are sent. `pointer` leads to `at`.
@@ -269,18 +270,19 @@ fn find_blocks<'d>(document: &'d Document, at: NodeId, pointer: &mut String, blo
     }
 }
 
-/// Returns whether a person cannot see a character, or takes it for another one: beside hidden characters, blanks
-/// that are no space, the blank of Braille, and characters of private use, which have no meaning of their own.
+/// Returns whether a person cannot see a character, or could mistake it for another. In addition to hidden characters,
+/// these are blanks that are not spaces, the Braille blank, and private-use characters, which have no defined meaning.
 fn is_unseen(character: char) -> bool {
     is_hidden(character)
         || (!character.is_ascii() && character.is_whitespace())
         || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
 }
 
-/// The most spaces in a row that the view shows as they are. More could push what follows out of sight.
+/// The maximum number of consecutive spaces that the view shows unchanged. More spaces could push the text after them
+/// out of sight.
 const MAX_SPACES: usize = 40;
 
-/// Appends a text. Characters that a person cannot see are escaped as in JSON, and backslashes doubled if `is_string`.
+/// Appends a text. Escapes characters that a person cannot see, as in JSON. Doubles backslashes if `is_string` is set.
 fn push_visible(out: &mut String, text: &str, is_string: bool) {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {

@@ -4,7 +4,7 @@ use seamgate_core::{Fault, Members, Operations, kernel_api::json};
 
 use crate::{decide, profile::Profile, registry::Registry};
 
-/// The operations, each with its members beside `id` and `op`. `schemas/request.schema.json` describes them.
+/// The operations, each with its members in addition to `id` and `op`. `schemas/request.schema.json` describes them.
 const OPERATIONS: &[(&str, &[&str])] = &[
     ("register_profile", &["profile"]),
     ("has_profile", &["agent"]),
@@ -63,7 +63,7 @@ impl Operations for Registry {
 }
 
 impl Registry {
-    /// Decides by the profile that a request contains, or else by the profile of its agent.
+    /// Uses the profile in the request, or else the registered profile of its agent.
     fn with<T>(&self, members: &Members, decide: impl FnOnce(&Profile) -> Result<T, Fault>) -> Result<T, Fault> {
         match members.has("profile") {
             true => decide(&Profile::compile(&members.json("profile")?)?),

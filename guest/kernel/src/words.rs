@@ -1,4 +1,4 @@
-//! Whole words and whole numbers of a text: where a value stands by itself.
+//! Finds whole words and whole numbers in a text.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use crate::{
     places::{host_of, is_host},
 };
 
-/// Signs of currencies that may stand directly before or after a number.
+/// Currency signs that may directly precede or follow a number.
 const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// Signs that may stand directly before a word.
+/// Signs that may directly precede a word.
 const OPENING: [char; 7] = ['"', '\'', '`', '(', '[', '{', '<'];
 
-/// Signs that may stand directly after a word.
+/// Signs that may directly follow a word.
 const CLOSING: [char; 7] = ['"', '\'', '`', ')', ']', '}', '>'];
 
-/// Returns where a text first has a word that stands by itself: `x.com` does not occur in `x.com.evil.org`, nor in
-/// `a@x.com`. A word without a letter or digit is never found.
+/// Returns the position at which a text first contains a word as a whole: `x.com` does not occur in `x.com.evil.org` or
+/// in `a@x.com`. A word without a letter or digit is never found.
 pub(crate) fn find(word: &str, text: &str) -> Option<Range<usize>> {
     if word.is_empty() {
         return text.is_empty().then_some(0..0);
@@ -31,7 +31,7 @@ pub(crate) fn find(word: &str, text: &str) -> Option<Range<usize>> {
     { places }.find(|place| stands_alone(shape, text, place))
 }
 
-/// Returns whether a text has a word: see [`find`].
+/// Returns whether a text contains a word: see [`find`].
 pub(crate) fn is_word_of(word: &str, text: &str) -> bool {
     find(word, text).is_some()
 }
@@ -71,16 +71,16 @@ fn stands_alone(shape: Shape, text: &str, place: &Range<usize>) -> bool {
     ends(after, shape, word) && begins(before, shape, after) && !is_grouped(before, word, after)
 }
 
-/// The most bytes before a word in which the beginning of a text without white space is looked for.
+/// The maximum number of bytes before a word in which the start of text without white space is searched for.
 const MAX_TOKEN: usize = 512;
 
-/// Returns whether a word may begin after a text. `after` is the text behind it.
+/// Returns whether a word may begin after a text. `after` is the text that begins with the word.
 fn begins(before: &str, shape: Shape, after: &str) -> bool {
     let Some(last) = before.chars().next_back() else { return true };
     if last.is_whitespace() {
         return true;
     }
-    // Nothing in a URL is a word of its own.
+    // Nothing inside a URL is a separate word.
     let start = before.floor_char_boundary(before.len().saturating_sub(MAX_TOKEN));
     let token = before[start..].rsplit(char::is_whitespace).next().unwrap_or_default();
     if token.contains("://") || (start > 0 && token.len() == before.len() - start) {
@@ -118,7 +118,7 @@ fn begins(before: &str, shape: Shape, after: &str) -> bool {
 fn ends(after: &str, shape: Shape, word: &str) -> bool {
     let rest = after.trim_start_matches(CLOSING);
     let signs = &after[..after.len() - rest.len()];
-    // `A_(b` does not end before the bracket that closes its own.
+    // In `A_(b`, the word does not end before the bracket that closes its own.
     let is_own = |closing: char| {
         let opening = match closing {
             ')' => '(',
@@ -154,7 +154,7 @@ fn ends(after: &str, shape: Shape, word: &str) -> bool {
     }
 }
 
-/// Returns whether what comes before a text ends there, without a sign that could belong to it.
+/// Returns whether the preceding text ends here, without a sign that could belong to it.
 fn ends_plainly(after: &str) -> bool {
     let rest = after.strip_prefix(['.', ',', ';', ':', '!', '?']).unwrap_or(after);
     rest.chars().next().is_none_or(char::is_whitespace)
@@ -170,7 +170,7 @@ fn is_grouped(before: &str, word: &str, after: &str) -> bool {
     stands_before || stands_behind
 }
 
-/// A text to look for: without white space and quotes around it, and with the part in which case means nothing.
+/// A text to search for, without white space and quotes around it, and with the part that is compared without case.
 pub(crate) struct Word<'v> {
     text: &'v str,
     /// The part that is a host name or a mail address.
@@ -184,7 +184,7 @@ impl<'v> Word<'v> {
         (!text.is_empty()).then(|| Word { text, folded: caseless(text) })
     }
 
-    /// Returns where a text first has the word, standing by itself.
+    /// Returns the position at which a text first contains the word as a whole.
     pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
         let shape = Shape::of(self.text)?;
         if self.folded.is_empty() {
@@ -201,8 +201,8 @@ impl<'v> Word<'v> {
         format!("{}{}{}", &self.text[..start], self.text[start..end].to_ascii_lowercase(), &self.text[end..])
     }
 
-    /// Returns whether texts have the word by chance: `true`, `false`, or at most three digits, which could be a day, an hour
-    /// or a count. Such a word proves nothing about an identifier.
+    /// Returns whether texts may contain the word by chance: `true`, `false`, or at most three digits, which could be a
+    /// day, an hour or a count. Such a word proves nothing about an identifier.
     pub(crate) fn is_common(&self) -> bool {
         let is_short_number = self.text.len() <= 3 && self.text.bytes().all(|byte| byte.is_ascii_digit());
         is_short_number || ["true", "false"].iter().any(|truth| self.text.eq_ignore_ascii_case(truth))
@@ -231,8 +231,8 @@ fn is_mail(value: &str) -> bool {
     value.split_once('@').is_some_and(|(local, host)| !local.is_empty() && local.bytes().all(is_part) && is_host(host))
 }
 
-/// Returns the part of a value in which case means nothing: a mail address, or the host of a URL. A host alone could
-/// be the name of a file.
+/// Returns the part of a value that is compared without case: a mail address, or the host of a URL. A host alone could
+/// be a file name.
 fn caseless(value: &str) -> Range<usize> {
     if is_mail(value) {
         return 0..value.len();
@@ -243,14 +243,14 @@ fn caseless(value: &str) -> Range<usize> {
     }
 }
 
-/// Returns a number of JSON in the form that equal numbers share: exact, however many digits it has.
+/// Returns a JSON number in the form that equal numbers share. Exact for any number of digits.
 pub(crate) fn decimal(text: &str) -> Option<String> {
     let is_number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
     let document = is_number.then(|| Json::read(text, &CAPS).ok()).flatten()?;
     (document.kind(Document::ROOT) == Kind::Number).then(|| canonical(&document, Document::ROOT))
 }
 
-/// Returns the number that makes up a whole text, without white space and quotes around it.
+/// Returns the number that a text consists of, ignoring white space and quotes around it.
 pub(crate) fn whole_number(text: &str) -> Option<String> {
     let text = bare(text);
     let digits = usize::from(text.starts_with('-'));
@@ -258,9 +258,8 @@ pub(crate) fn whole_number(text: &str) -> Option<String> {
     if is_whole { read_number(text) } else { None }
 }
 
-/// Returns all numbers that stand in a text by themselves, with their places: as JSON writes numbers, or with commas
-/// between groups of three digits. `1,000` alone is left out, because some readers take it for one and others for a
-/// thousand.
+/// Returns all separate numbers in a text, with their positions: in JSON notation, or with commas between groups of
+/// three digits. Omits `1,000` alone, because some readers take it for one and others for a thousand.
 pub(crate) fn numbers(text: &str) -> Vec<(String, Range<usize>)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -358,7 +357,7 @@ mod tests {
             ("https://x.com/delete", "Open 'https://x.com/delete'?", true),
             ("/srv/a", "Look at `/srv/a`: it is empty", true),
             ("1 500", "Pay 1 500 EUR", true),
-            // A part of a mail address, a URL, a path or a number is no word.
+            // Part of a mail address, a URL, a path or a number is not a word.
             ("brien@x.com", "Mail o'brien@x.com", false),
             ("b@x.com", "Mail a`b@x.com", false),
             ("c@x.com", "Mail a{c@x.com", false),
@@ -399,7 +398,7 @@ mod tests {
         }
     }
 
-    /// Puts signs between the parts of what is one value for people, so that no part of it may be found.
+    /// Puts signs between the parts of a value that is a single value for people, so that no part may be found.
     #[test]
     fn no_part_of_a_value_is_a_word() {
         const SIGNS: &str = "!#$%&'*+-/=?^_`{|}~.:,;@\\\u{200b}\u{2019}\u{ad}";

@@ -1,15 +1,15 @@
-//! Memory of two kinds: allocations that die with a call lie end to end in an arena, and those that outlast it are on
-//! the heap.
+//! Two kinds of memory: allocations that end with a call are placed end to end in an arena, and allocations that
+//! outlast it are on the heap.
 //!
-//! A call's arena is beside its stack and the data, so a fresh instance touches few pages, and no time is spent on a
-//! search for free memory. The kind of an allocation need not be known exactly: one in the arena that outlasts its
-//! call only takes up room there until it is freed. If the arena is full, the heap is used.
+//! A call's arena is beside its stack and its data, so a fresh instance touches few pages, and searching for free
+//! memory takes no time. The kind of an allocation need not be exact: an allocation in the arena that outlasts its call
+//! only occupies room there until it is freed. If the arena is full, the heap is used.
 //!
-//! A verdict reads only a little of the memory that outlasts a call. That part is copied to pages of its own
+//! A verdict reads only a small part of the memory that outlasts a call. That part is copied to separate pages
 //! (`pages.rs`). A fresh instance then reads few pages, and an image of its memory is small.
 //!
 //! The arena is the room that the linker leaves between the data and the end of an instance's initial memory
-//! (`.cargo/config.toml`). The system's allocator takes only pages that it adds after that.
+//! (`.cargo/config.toml`). The system's allocator only uses pages that it adds after that.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -34,24 +34,24 @@ struct Allocator {
 /// The lifetime of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Dies with the call.
+    /// Ends with the call.
     Call,
     /// Outlasts the call.
     Lasting,
-    /// Outlasts the call, and lies together with others that are read with it.
+    /// Outlasts the call, and is placed beside other allocations that are read with it.
     Together,
 }
 
 // SAFETY: a module without shared memory has one thread.
 unsafe impl Sync for Allocator {}
 
-/// Runs something whose allocations outlast the call. Memory that it frees is overwritten with zeros: an instance may
+/// Runs a closure whose allocations outlast the call. Freed memory is overwritten with zeros, because an instance may
 /// become a component, which should not contain unused data.
 pub fn lasting<T>(run: impl FnOnce() -> T) -> T {
     allocating(Kind::Lasting, run)
 }
 
-/// Runs something whose allocations outlast the call and are read together. Freed memory is overwritten as in
+/// Runs a closure whose allocations outlast the call and are read together. Freed memory is overwritten as in
 /// [`lasting`].
 pub fn together<T>(run: impl FnOnce() -> T) -> T {
     allocating(Kind::Together, run)
@@ -69,7 +69,7 @@ pub fn begin_call() {
     ALLOCATOR.arena.begin_call();
 }
 
-/// Runs the body of a call. Afterwards the arena begins again, above what the call leaves there.
+/// Runs the body of a call. Afterwards, the arena starts again above the data that the call leaves there.
 pub fn one_call<T>(run: impl FnOnce() -> T) -> T {
     let result = run();
     ALLOCATOR.arena.end_call();
@@ -77,7 +77,7 @@ pub fn one_call<T>(run: impl FnOnce() -> T) -> T {
 }
 
 unsafe extern "C" {
-    // Made by the linker; only their addresses mean anything.
+    // The linker defines these symbols. Only their addresses have a meaning.
     static __heap_base: u8;
     static __heap_end: u8;
 }
@@ -90,7 +90,7 @@ fn room() -> Range<usize> {
 impl Allocator {
     /// Allocates on a page, if there is enough room.
     fn take_page(&self, layout: Layout) -> Option<*mut u8> {
-        // Without memory, this returns a number that no page has.
+        // If no memory is left, this returns a number that no page has.
         let at = self.pages.take(layout, || wasm32::memory_grow::<0>(1))?;
         Some(ptr::with_exposed_provenance_mut(at))
     }

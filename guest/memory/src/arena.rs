@@ -1,16 +1,17 @@
-//! The bookkeeping of a call's arena: allocations lie end to end, and those that die with the call are freed at once.
+//! The bookkeeping of a call's arena. Allocations are placed end to end, and those that end with the call are freed at
+//! once.
 //!
-//! This module only counts addresses and touches no memory, so native code runs the same
+//! This module only computes addresses and touches no memory, so that native code can run it
 //! (`tests/fuzz/targets/arena.rs`).
 
 use std::{alloc::Layout, cell::Cell, ops::Range};
 
-/// An arena. Allocations of ended calls that are still in use lie below `base`, those of this call between it and
-/// `next`.
+/// An arena. Allocations of earlier calls that are still in use are below `base`. Those of this call are between `base`
+/// and `next`.
 pub struct Arena {
-    /// The address at which this call's allocations begin; zero if nothing lies before them.
+    /// The address at which this call's allocations begin. Zero if no allocation precedes them.
     base: Cell<usize>,
-    /// The address of the next allocation, while any of this call's is in use.
+    /// The address of the next allocation, while any allocation of this call is in use.
     next: Cell<usize>,
     /// The number of this call's allocations that are in use.
     in_use: Cell<usize>,
@@ -38,7 +39,7 @@ impl Arena {
         self.ended.set(true);
     }
 
-    /// Begins a call when its first argument arrives. Allocations that are in use outlast the calls before.
+    /// Begins a call when its first argument arrives. Allocations in use then outlast the earlier calls.
     pub fn begin_call(&self) {
         if self.ended.replace(false) && self.in_use.get() > 0 {
             self.left.set(self.left.get() + self.in_use.replace(0));
@@ -46,9 +47,9 @@ impl Arena {
         }
     }
 
-    /// Allocates memory, if there is enough room. `room` is the whole arena, the same each time.
-    // Between `base` and `next` lie all that this call has in use, and below `base` what others have: so from `next` on, or
-    // from `base` on where this call has nothing in use, all is free.
+    /// Allocates memory, if there is enough room. `room` is the whole arena, and must be the same each time.
+    // This call's allocations are between `base` and `next`, and those of earlier calls are below `base`. Everything
+    // from `next` on is free, or from `base` on if this call has no allocation in use.
     pub fn take(&self, room: Range<usize>, layout: Layout) -> Option<usize> {
         let free = if self.in_use.get() == 0 { self.base.get().max(room.start) } else { self.next.get() };
         let at = free.checked_next_multiple_of(layout.align())?;
@@ -65,7 +66,7 @@ impl Arena {
     pub fn give_back(&self, at: usize, size: usize) {
         if at >= self.base.get() {
             self.in_use.set(self.in_use.get() - 1);
-            // What lies last makes room; all else does when nothing is in use.
+            // Freeing the last allocation makes room at once. All other room becomes free when no allocation is in use.
             if at + size == self.next.get() {
                 self.next.set(at);
             }
@@ -83,7 +84,7 @@ impl Arena {
             self.next.set(at + to);
             return true;
         }
-        // What would be given back lies between others.
+        // The room to give back is between other allocations.
         to <= size
     }
 }

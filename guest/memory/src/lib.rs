@@ -1,7 +1,7 @@
 //! The memory of a component: an arena for allocations that die with a call, and pages for those that outlast it.
 //!
-//! On other targets the system's allocator does everything. The arithmetic of addresses is the same on all of them, so that the fuzz
-//! target `arena` runs it natively.
+//! On other targets, the system's allocator does everything. The address arithmetic is the same on all targets, so that
+//! the fuzz target `arena` can run it natively.
 
 #[cfg(target_arch = "wasm32")]
 mod allocator;
@@ -13,13 +13,13 @@ pub use allocator::{begin_call, lasting, one_call, together};
 pub use arena::Arena;
 pub use pages::{PAGE, Pages};
 
-/// Runs something whose allocations outlast the call.
+/// Runs a closure whose allocations outlast the call.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn lasting<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Runs something whose allocations outlast the call, and are read together.
+/// Runs a closure whose allocations outlast the call and are read together.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn together<T>(run: impl FnOnce() -> T) -> T {
     run()

@@ -1,7 +1,7 @@
 //! Pages of memory for data that is read together. Each page is added for this purpose and filled from its beginning.
-//! Their memory is never reused: allocations stay where they are.
+//! Its memory is never reused, so allocations stay in place.
 //!
-//! This module only counts addresses and touches no memory, so native code runs the same
+//! This module only computes addresses and touches no memory, so that native code can run it
 //! (`tests/fuzz/targets/arena.rs`).
 
 use std::{alloc::Layout, cell::Cell};
@@ -9,15 +9,15 @@ use std::{alloc::Layout, cell::Cell};
 /// The size of a page, in bytes.
 pub const PAGE: usize = 64 * 1024;
 
-/// The most pages of the memory that can be told apart: 64 MiB, as much as a host provides.
+/// The maximum number of memory pages that can be distinguished: 64 MiB, which is the maximum memory that a host
+/// provides.
 const MOST: usize = 1024;
 
-/// Pages of memory. Each allocation lies between those before it and the end of the last page: `next`, and `left`
-/// bytes from there.
+/// Pages of memory. The next allocation begins at `next`, where `left` bytes are free up to the end of the last page.
 pub struct Pages {
     next: Cell<usize>,
     left: Cell<usize>,
-    /// A bit for each page of the memory, set for these pages.
+    /// A bit for each page of the memory. Set for the pages of this set.
     own: [Cell<u32>; MOST / 32],
 }
 
@@ -33,10 +33,10 @@ impl Pages {
         Pages { next: Cell::new(0), left: Cell::new(0), own: [const { Cell::new(0) }; MOST / 32] }
     }
 
-    /// Allocates memory, if it is small enough for a page and there is one. `add` adds a page to the memory and
+    /// Allocates memory if it is small enough for a page and a page is available. `add` adds a page to the memory and
     /// returns its number, or a number that no page has.
     pub fn take(&self, layout: Layout, add: impl FnOnce() -> usize) -> Option<usize> {
-        // A page begins at a multiple of its size.
+        // A page begins at a multiple of the page size.
         if layout.size() > PAGE || layout.align() > PAGE {
             return None;
         }

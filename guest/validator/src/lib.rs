@@ -1,4 +1,4 @@
-//! The small component: `seamgate_core` alone, behind the WIT world `seamgate:validator/validator`.
+//! The small component: only `seamgate_core`, behind the WIT world `seamgate:validator/validator`.
 #![allow(clippy::undocumented_unsafe_blocks, reason = "the macro that exports it")]
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 
@@ -6,7 +6,7 @@
 #[allow(unreachable_pub, reason = "generated")]
 mod world;
 
-/// The component without the kernel: `wire` has no further operations.
+/// The component without the kernel. Its `wire` interface has no further operations.
 struct Validator;
 
 impl seamgate_exports::Component for Validator {

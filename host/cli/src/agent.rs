@@ -40,53 +40,53 @@ pub(crate) struct Arguments {
     /// The profile of the agent. Name it again for each agent that it delegates to
     #[arg(short, long, value_name = "PROFILE", required_unless_present = "resume")]
     profile: Vec<PathBuf>,
-    /// How the tools are reached: a servers file
+    /// A servers file, which says how the tools are reached
     #[arg(long, value_name = "FILE")]
     servers: Option<PathBuf>,
-    /// The task: JSON, or text where the profile says 'frame'
+    /// The task: JSON, or text if the profile has 'frame'
     #[arg(long, value_name = "TASK", conflicts_with = "resume")]
     task: Option<String>,
     /// The folder of this run, which must be new
     #[arg(long, value_name = "DIR", required_unless_present = "resume", conflicts_with = "resume")]
     journal: Option<PathBuf>,
-    /// Go on with the run of this folder
+    /// Continue the run in this folder
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
-    /// A list that the profile's 'scope' names: a file with one value a line
+    /// A list that the profile's 'scope' names: a file with one value per line
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse, conflicts_with = "resume")]
     list: Vec<(String, PathBuf)>,
     /// A value that the profile's 'context' names: a JSON file
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse, conflicts_with = "resume")]
     context: Vec<(String, PathBuf)>,
-    /// The mode to begin with. Default: the profile's first
+    /// The mode to begin with. Default: the first mode of the profile
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     mode: Option<String>,
-    /// For whom the agent works, and who answers on the terminal. Default: the user who is logged in
+    /// The person that the agent works for, who also answers on the terminal. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
     /// Answer the question that the run asks
     #[arg(long, value_name = "TEXT", requires = "resume")]
     answer: Option<String>,
-    /// Say what became of an uncertain call
+    /// State the outcome of an uncertain call
     #[arg(long, value_name = "CALL=done|not_done", value_parser = resolution, requires = "resume")]
     resolve: Vec<(String, String)>,
-    /// A model server that speaks the chat-completions form, instead of MODEL_CMD: its address, as https://HOST/v1
+    /// The address of a model server with the chat-completions API, in place of MODEL_CMD, such as https://HOST/v1
     #[arg(long, value_name = "URL", requires = "name", conflicts_with_all = ["model", "resume"])]
     model_url: Option<String>,
-    /// The name of the model there
+    /// The name of the model on that server
     #[arg(long = "model", value_name = "NAME", id = "name", requires = "model_url")]
     name: Option<String>,
-    /// The environment variable with the key of the model server. Tools do not get it
+    /// The environment variable with the key of the model server. Tools do not receive it
     #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY", requires = "model_url")]
     key_env: String,
-    /// A header of each request to the model server. ${VAR} in VALUE stands for a variable of the environment. Give it
-    /// again for each header
+    /// A header of each request to the model server. ${VAR} in VALUE stands for an environment variable. Repeat the
+    /// option for each header
     #[arg(long, value_name = "NAME: VALUE", value_parser = header, requires = "model_url")]
     model_header: Vec<(String, String)>,
-    /// Members of each request to the model server: a JSON object, as {"temperature":0,"max_tokens":1000}
+    /// Members of each request to the model server: a JSON object, such as {"temperature":0,"max_tokens":1000}
     #[arg(long, value_name = "JSON", requires = "model_url")]
     model_body: Option<String>,
-    /// The model and its arguments
+    /// The command of the model and its arguments
     #[arg(last = true, value_name = "MODEL_CMD", required_unless_present_any = ["resume", "model_url"])]
     model: Vec<OsString>,
 }
@@ -276,7 +276,7 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
     }
 }
 
-/// Returns why a run stopped, and how to continue it.
+/// Returns the reason for which a run stopped, and how to continue it.
 fn resumable(message: &str, folder: &Path) -> String {
     format!("{message}\n  go on with: seamgate agent --resume {}", shell_word(folder))
 }

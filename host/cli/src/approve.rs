@@ -30,7 +30,7 @@ use self::remember::Remember;
 mod list;
 mod remember;
 
-/// The maximum number of lines that somebody may type on the terminal before they decide.
+/// The maximum number of lines that a person may type on the terminal before the decision.
 const MAX_LINES: u32 = 5;
 
 /// The maximum number of sessions whose calls are looked up, of a run's most recent keys that are named, and of calls
@@ -53,37 +53,37 @@ pub(crate) struct Arguments {
     /// The folder of the run, or the folder of 'seamgate mcp --journal'
     #[arg(value_name = "DIR", required_unless_present = "new_key")]
     run: Option<PathBuf>,
-    /// The call to decide about. Default: the only one that waits
+    /// The call to decide about. Default: the only call that waits
     key: Option<String>,
-    /// Reject it
+    /// Reject the call
     #[arg(long)]
     reject: bool,
-    /// Why. The model reads it if the call is rejected
+    /// The reason. The model reads it if the call is rejected
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Decide without asking on the terminal
+    /// Decide without a prompt on the terminal
     #[arg(long)]
     yes: bool,
-    /// Who decides. Default: the user who is logged in
+    /// The principal who decides. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
-    /// Change the arguments of the call to those of this file, a JSON object, before you decide. The model learns of it.
-    /// Not for calls of 'seamgate mcp'
+    /// Replace the arguments of the call with those in this file, a JSON object, before you decide. The model is
+    /// informed. Not for calls of 'seamgate mcp'
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "token", "json"])]
     arguments: Option<PathBuf>,
     #[command(flatten)]
     remember: Remember,
-    /// Sign the decision with this private key. Default: the one of these in the SSH agent that the profile names
+    /// Sign the decision with this private key. Default: the key in the SSH agent that the profile names
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Make a key to sign decisions with, write it into a new file, and print what belongs in the profile
+    /// Create a key to sign decisions with, write it to a new file, and print the entry for the profile
     #[arg(long, value_name = "FILE", exclusive = true)]
     new_key: Option<PathBuf>,
-    /// Take the decision from a token that was signed elsewhere: a JWS with 'run', 'key', 'digest', 'decision' ('approved' or
-    /// 'rejected') and 'principal', signed with a key of the profile (EdDSA)
+    /// Read the decision from a token that was signed elsewhere: a JWS with 'run', 'key', 'digest', 'decision'
+    /// ('approved' or 'rejected') and 'principal', signed with a key of the profile (EdDSA)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "yes", "principal", "key_file"])]
     token: Option<PathBuf>,
-    /// Print the calls that wait as a JSON array, and decide nothing
+    /// Print the waiting calls as a JSON array, and decide nothing
     #[arg(long, conflicts_with_all = ["reject", "yes", "principal", "token", "reason", "key_file"])]
     json: bool,
 }

@@ -61,13 +61,13 @@ struct Verify {
     /// The statement
     #[arg(value_name = "STATEMENT")]
     statement: PathBuf,
-    /// The files that it must be about
+    /// The files that it must cover
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// The receipt of the run
     #[arg(long, value_name = "FILE")]
     receipt: PathBuf,
-    /// The public key that must have signed both, as base64url or a line of OpenSSH; 'any' takes any key
+    /// The public key that must have signed both, as base64url or a line of OpenSSH. 'any' accepts any key
     #[arg(long, value_name = "KEY", required = true, allow_hyphen_values = true)]
     key: Vec<String>,
 }

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// A contract, a folder of contracts, a baked component, or '-' for standard input
     #[arg(short, long, value_name = "CONTRACT", required_unless_present_any = ["ndjson", "schema"])]
     contract: Option<PathBuf>,
-    /// A JSON Schema in place of a contract: everything else has its default
+    /// A JSON Schema in place of a contract. Everything else has its default
     #[arg(long, value_name = "FILE", conflicts_with_all = ["contract", "ndjson"])]
     schema: Option<PathBuf>,
     /// The agent whose contract applies, if -c has several
@@ -46,59 +46,60 @@ pub(crate) struct Arguments {
     /// Print the verdict as a picture, even without a terminal
     #[arg(long, conflicts_with_all = ["json", "many"])]
     picture: bool,
-    /// Print what was found in this format. 'text' is the picture, and 'json' the report
+    /// Print the findings in this format. 'text' is the picture, and 'json' the report
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "picture", "many"])]
     format: Option<Format>,
-    /// Why the agent stopped: stop, length, refusal, content_filter, tool_call or unknown, or the word of its API (end_turn,
-    /// MAX_TOKENS …)
+    /// The reason for which the agent stopped: stop, length, refusal, content_filter, tool_call or unknown, or the word
+    /// of its API (end_turn, MAX_TOKENS …)
     #[arg(long, value_name = "REASON", default_value = "unknown", conflicts_with = "many")]
     finish: Finish,
-    /// A list that the contract's 'allow' names: a file with one value a line, or '-' for standard input. A missing list is a fault, unless its rule is
-    /// optional
+    /// A list that the contract's 'allow' names: a file with one value per line, or '-' for standard input. A missing
+    /// list is a fault, unless its rule is optional
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse, conflicts_with = "ndjson")]
     list: Vec<(String, PathBuf)>,
-    /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations, or '-' for standard input. If the contract asks for
-    /// it and it is missing, there is no verdict
+    /// The observations that the agent saw, for the claims of the contract's 'evidence': a JSON list, or '-' for
+    /// standard input. If the contract requires them and they are missing, there is no verdict
     #[arg(long, value_name = "FILE", conflicts_with = "many")]
     evidence: Option<PathBuf>,
-    /// The fuel of each verdict, about one unit for each instruction; each byte of output and contract adds 500. Compiling the
-    /// contract gets five times as much, and never less than by default [default: 100000000]
+    /// The fuel of each verdict: about one unit for each instruction. Each byte of output and contract adds 500.
+    /// Compiling the contract gets five times as much, and never less than by default [default: 100000000]
     #[arg(long, value_name = "N", conflicts_with = "many")]
     fuel: Option<u64>,
     /// Exit with 0 for a partial verdict
     #[arg(long)]
     allow_partial: bool,
-    /// Report progress while the output is still coming. As JSON: lines {"progress":…}, then {"report":…}
+    /// Report progress while the output is still arriving. As JSON: lines {"progress":…}, then {"report":…}
     #[arg(long, conflicts_with_all = ["many", "format"])]
     stream: bool,
-    /// Read one request a line, write one answer a line, in order. Blank lines at the end get none. The worst answer sets the
-    /// exit status
+    /// Read one request per line and write one answer per line, in order. Blank lines at the end get no answer. The
+    /// worst answer sets the exit status
     #[arg(long)]
     ndjson: bool,
-    /// Judge the outputs of a Parquet file, one a row, and write its columns and those of the verdicts to --out. The Python package has
-    /// this: pip install 'seamgate[parquet]'
+    /// Judge the outputs of a Parquet file, one per row, and write its columns and those of the verdicts to --out. The
+    /// Python package provides this: pip install 'seamgate[parquet]'
     #[arg(long, value_name = "FILE", requires = "out", conflicts_with = "files")]
     parquet: Option<PathBuf>,
-    /// The Parquet file to write. It appears whole or not at all
+    /// The Parquet file to write. It appears either completely or not at all
     #[arg(long, value_name = "FILE", requires = "parquet")]
     out: Option<PathBuf>,
     /// The column of outputs
     #[arg(long, value_name = "NAME", requires = "parquet", default_value = "text")]
     column: String,
-    /// The column that says why each agent stopped, in the words of --finish
+    /// The column with the reason for which each agent stopped, in the words of --finish
     #[arg(long, value_name = "NAME", requires = "parquet")]
     finish_column: Option<String>,
-    /// How many requests to judge at once [default: one for each processor]
+    /// The number of requests to judge at once [default: one for each processor]
     #[arg(short, long, value_name = "N", requires = "many", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// Judge many requests in one sandbox, for producers that are trusted alike. It is faster, and the reports are the same
+    /// Judge many requests in one sandbox, for producers that are equally trusted. This is faster, and the reports are
+    /// the same
     #[arg(long, requires = "ndjson")]
     warm: bool,
-    /// Count the verdicts in this file, which Prometheus' node exporter reads. Its name ends in .prom. The counts go on from those
-    /// that it has
+    /// Count the verdicts in this file, which Prometheus' node exporter reads. Its name ends in .prom. The counts
+    /// continue from those in the file
     #[arg(long, value_name = "FILE", requires = "ndjson")]
     metrics: Option<PathBuf>,
-    /// The outputs to judge, one a file. The worst verdict sets the exit status [default: standard input, also '-']
+    /// The outputs to judge, one per file. The worst verdict sets the exit status [default: standard input, also '-']
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -12,7 +12,7 @@ const CODES: &str = include_str!("codes.json");
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A word in a report, a fault or a finding, as `minimum`, `bad_contract` or `open_object` [default: list all]
+    /// A word in a report, a fault or a finding, such as `minimum`, `bad_contract` or `open_object` [default: list all]
     code: Option<String>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     /// The agent whose output to describe, if -c has several
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Print the digest of a profile, by which `delegate` of another profile names it
+    /// Print the digest of a profile. `delegate` in another profile refers to it
     #[arg(long)]
     digest: bool,
 }

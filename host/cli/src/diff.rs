@@ -34,19 +34,19 @@ pub(crate) struct Arguments {
     old: PathBuf,
     /// The contract after the change, or a folder of contracts
     new: PathBuf,
-    /// Whose compatibility sets the exit status [default: both]
+    /// The side whose compatibility sets the exit status [default: both]
     #[arg(long = "for", value_name = "WHOM")]
     whom: Option<Whom>,
-    /// Print what changed as JSON
+    /// Print the changes as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Whom {
-    /// Those who write outputs
+    /// The programs that write outputs
     Producers,
-    /// Those who read documents
+    /// The programs that read documents
     Consumers,
 }
 

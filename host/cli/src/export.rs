@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// The provider or engine that enforces the schema
     #[arg(long = "for", value_name = "TARGET")]
     target: For,
-    /// Close objects and require members where the target demands it, although a valid instance may then be refused
+    /// Close objects and require members where the target demands it, even if this rejects some valid instances
     #[arg(long)]
     close: bool,
     /// Print the schema and the list of rules as one JSON document

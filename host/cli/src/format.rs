@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::Drawing;
 
-/// How what was found is written.
+/// The format in which findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people: each place with its line, drawn
+    /// For people: the lines with the findings marked
     Text,
     /// One JSON document
     Json,
-    /// Workflow commands of GitHub Actions, which mark lines of a change
+    /// Workflow commands of GitHub Actions, which annotate the lines of a change
     Github,
     /// SARIF 2.1.0, for editors and code scanning
     Sarif,

@@ -35,26 +35,27 @@ pub(crate) struct Arguments {
     /// The profile
     #[arg(short, long, value_name = "PROFILE", required = true)]
     profile: Option<PathBuf>,
-    /// A folder for journals: each session gets a folder of its own in it. Default: seamgate/hooks in the XDG state folder
+    /// A folder for journals. Each session gets a separate folder in it. Default: seamgate/hooks in the XDG state
+    /// folder
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
-    /// A list that the profile's 'scope' names: a file with one value a line
+    /// A list that the profile's 'scope' names: a file with one value per line
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse)]
     list: Vec<(String, PathBuf)>,
-    /// The mode. Default: the profile's first
+    /// The mode. Default: the first mode of the profile
     #[arg(long, value_name = "NAME")]
     mode: Option<String>,
-    /// For whom the harness works. Default: the user who is logged in
+    /// The person that the harness works for. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
-    /// Answer before the journal is safe from a crash of the machine
+    /// Answer before the journal is synced to disk. A crash of the machine may then lose the last lines
     #[arg(long)]
     no_sync: bool,
 }
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Show how the settings of a harness get the hook, and write them with --write
+    /// Show how to add the hook to the settings of a harness, or add it with --write
     Install(Install),
 }
 
@@ -72,7 +73,7 @@ struct Install {
     /// Write the file
     #[arg(long)]
     write: bool,
-    /// Take the hook out again
+    /// Remove the hook
     #[arg(long)]
     uninstall: bool,
 }

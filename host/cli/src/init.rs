@@ -10,19 +10,19 @@ use crate::{console::print, error::FaultError, status::Status};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder to put the files into. No file that is there is written over
+    /// The folder for the files. Existing files are never overwritten
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// The agent, for which the files are named [default: by where the schema comes from]
+    /// The agent, after which the files are named [default: derived from the source of the schema]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// A JSON Schema to begin with
+    /// A JSON Schema to start from
     #[arg(long, value_name = "FILE", group = "from")]
     from_schema: Option<PathBuf>,
-    /// A folder of outputs; the schema takes all of them
+    /// A folder of example outputs. The schema accepts all of them
     #[arg(long, value_name = "DIR", group = "from")]
     from_examples: Option<PathBuf>,
-    /// A Pydantic model, as python3 imports it from the current folder. This runs the module
+    /// A Pydantic model that python3 can import from the current folder. This runs the module
     #[arg(long, value_name = "MODULE:MODEL", group = "from")]
     pydantic: Option<String>,
 }

@@ -57,7 +57,7 @@ use status::Status;
 #[derive(Parser)]
 #[command(name = "seamgate", version, propagate_version = true, after_help = status::HELP)]
 struct Arguments {
-    /// The form of messages on standard error: for a person, or a JSON object a line for a log [default: text]
+    /// The form of messages on standard error: text for people, or one JSON object per line for logs [default: text]
     #[arg(long, global = true, value_name = "FORMAT", hide_possible_values = true)]
     log_format: Option<log::LogFormat>,
     #[command(subcommand)]
@@ -77,7 +77,7 @@ enum Command {
     /// Run an agent that cannot exceed its profile: what it may do, read and claim
     #[command(after_long_help = agent::HELP)]
     Agent(agent::Arguments),
-    /// Stand between an MCP client and its server: the tools of a profile, judged, approved and journalled
+    /// Run a gate between an MCP client and its server: only the tools of a profile, judged, approved and journalled
     #[command(after_long_help = mcp::HELP)]
     Mcp(mcp::Arguments),
     /// Answer a hook of a coding harness: one profile decides about all of its tools
@@ -94,47 +94,47 @@ enum Command {
     Serve(serve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
-    /// Say what a word in a report, a fault or a finding means, and what to do about it
+    /// Explain a word in a report, a fault or a finding, and what to do about it
     Explain(codes::Arguments),
-    /// Make a contract to start from, with a schema and an example output that passes
+    /// Create a contract to start from, with a schema and an example output that passes
     Init(init::Arguments),
-    /// Hold contracts to example outputs with expected verdicts
+    /// Check contracts against example outputs with expected verdicts
     #[command(after_help = test::HELP)]
     Test(test::Arguments),
-    /// Compare two versions of a contract: what became narrower or wider, and whom that breaks
+    /// Compare two versions of a contract: what became narrower or wider, and whether this breaks writers or readers
     #[command(after_help = diff::HELP)]
     Diff(diff::Arguments),
     /// Print the part of a contract's schema that a provider's constrained decoding enforces
     #[command(after_help = export::HELP)]
     Export(export::Arguments),
-    /// Make a component with compiled contracts and profiles inside
+    /// Create a component with compiled contracts and profiles inside
     Bake(bake::Arguments),
     /// Print the part of an agent's prompt that describes its output, or what it may do
     Describe(describe::Arguments),
     /// Write the types of documents that a contract accepts, in the language of your code
     #[command(after_help = types::HELP)]
     Types(types::Arguments),
-    /// List what a component holds
+    /// List the contents of a component
     Inspect(inspect::Arguments),
     /// Show a run of an agent: its turns, calls, decisions, approvals and budgets
     #[command(after_help = trace::HELP)]
     Trace(trace::Arguments),
-    /// Follow a claim of a run's answer back: to its observations, results, calls, permissions and prompts
+    /// Trace a claim of a run's answer back to its observations, results, calls, permissions and prompts
     #[command(after_help = why::HELP)]
     Why(why::Arguments),
-    /// Play recorded runs under another profile: what would run, ask and be denied
+    /// Replay recorded runs under another profile: what would run, ask and be denied
     #[command(after_help = replay::HELP)]
     Replay(replay::Arguments),
-    /// Make a signed receipt of a run, or verify one: every decision is derived again
+    /// Create a signed receipt of a run, or verify one by deriving every decision again
     #[command(after_long_help = receipt::HELP)]
     Receipt(receipt::Arguments),
-    /// Say, signed, that files were made by the run of a receipt, or verify that
+    /// Attest, with a signature, that files were made by the run of a receipt, or verify such a statement
     #[command(after_long_help = attest::HELP)]
     Attest(attest::Arguments),
     /// Check the files of a release offline: digests, signatures, provenance, packages inside, components
     #[command(after_long_help = verify_release::HELP)]
     VerifyRelease(verify_release::Arguments),
-    /// Print what a shell needs to complete commands
+    /// Print the completion script for a shell
     Completions(manual::Completions),
     /// Print a page of the manual, in the format of `man`
     Man(manual::Manual),

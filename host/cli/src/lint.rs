@@ -31,13 +31,13 @@ pub(crate) struct Arguments {
     /// Contracts, profiles (NAME.profile.json), or folders of them
     #[arg(required = true, value_name = "CONTRACT")]
     paths: Vec<PathBuf>,
-    /// Show hints about style, too, and fail for anything that is found
+    /// Also show hints about style, and fail for any finding
     #[arg(long)]
     strict: bool,
-    /// Leave out what has this code. `seamgate explain` knows all codes
+    /// Omit findings with this code. `seamgate explain` lists all codes
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
-    /// How what was found is written
+    /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }

@@ -22,9 +22,9 @@ const VARIABLE: &str = "SEAMGATE_LOG_FORMAT";
 /// The form of messages on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For a person
+    /// Text for people
     Text,
-    /// A JSON object a line
+    /// One JSON object per line
     Json,
 }
 

@@ -36,37 +36,39 @@ protocol";
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The profile: which tools and methods exist, and who approves calls
+    /// The profile, which says which tools and methods exist, and who approves calls
     #[arg(short, long, value_name = "PROFILE", required = true)]
     profile: Option<PathBuf>,
-    /// A folder for journals: each session gets a folder of its own in it. Default: a temporary one, which is removed at the end
+    /// A folder for journals. Each session gets a separate folder in it. Default: a temporary folder, which is removed
+    /// at the end
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
-    /// Several servers, from a servers file. Their tools are listed as SERVER__TOOL
+    /// A servers file with several servers. Their tools are listed as SERVER__TOOL
     #[arg(long, value_name = "FILE", conflicts_with = "server")]
     servers: Option<PathBuf>,
-    /// A list that the profile's 'scope' names: a file with one value a line
+    /// A list that the profile's 'scope' names: a file with one value per line
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse)]
     list: Vec<(String, PathBuf)>,
-    /// The mode. Default: the profile's first
+    /// The mode. Default: the first mode of the profile
     #[arg(long, value_name = "NAME")]
     mode: Option<String>,
-    /// For whom the client works. Default: the user who is logged in
+    /// The person that the client works for. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
-    /// Serve clients that speak HTTP at this address of this machine, as 127.0.0.1:7777. Each session has servers of its own
+    /// Serve clients that use HTTP at this address of this machine, such as 127.0.0.1:7777. Each session gets separate
+    /// servers
     #[arg(long, value_name = "ADDRESS", value_parser = seamgate_http::address)]
     listen: Option<SocketAddr>,
     /// The time that a server has to start and to list its tools, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     start_time: u64,
-    /// The time that servers have to end by themselves after the client has ended, in seconds
+    /// The time that servers have to exit after the client has ended, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=3600))]
     grace: u64,
-    /// The environment variable with the token that clients must send. Default: a new one, which is told once
+    /// The environment variable with the token that clients must send. Default: a new token, which is printed once
     #[arg(long, value_name = "NAME", requires = "listen")]
     token_env: Option<String>,
-    /// The server and its arguments
+    /// The command of the server and its arguments
     #[arg(last = true, value_name = "SERVER", required_unless_present = "servers")]
     server: Vec<String>,
 }
@@ -77,9 +79,9 @@ enum Command {
     Init(init::Init),
     /// Compare a server's tools with those that a profile pins
     Check(check::Check),
-    /// Let a running gate take an edited profile that may allow more
+    /// Allow a running gate to use an edited profile that may permit more
     Accept(accept::Accept),
-    /// Log in to a server that a servers file has by its address
+    /// Log in to a server whose address is in a servers file
     Login(login::Login),
 }
 

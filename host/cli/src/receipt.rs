@@ -49,7 +49,7 @@ enum Command {
     Verify(Verify),
     /// Sign many verdicts at once: the requests of 'seamgate check --ndjson' and their answers
     Verdicts(verdicts::Make),
-    /// Take the receipt of one verdict out of a batch
+    /// Extract the receipt of one verdict from a batch
     Row(verdicts::Take),
 }
 
@@ -67,11 +67,11 @@ struct Make {
     /// The issuer, such as a URI [default: the public key]
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
-    /// Leave out the lines of a call, as c3, or of a step, as 12. Their digests stay. The steps after them can no longer be
-    /// derived again
+    /// Leave out the lines of a call, such as c3, or of a step, such as 12. Their digests are kept. The steps after
+    /// them can no longer be derived again
     #[arg(long, value_name = "CALL|STEP")]
     withhold: Vec<String>,
-    /// The profile of a run that was made by your own code, and those that it delegates to
+    /// The profile of a run that your own code made, and the profiles that it delegates to
     #[arg(short, long, value_name = "PROFILE")]
     profile: Vec<PathBuf>,
     /// The component that the run names [default: the built-in one]
@@ -84,7 +84,7 @@ struct Verify {
     /// The receipt
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The public key that must have signed it, as base64url or a line of OpenSSH; 'any' takes any key
+    /// The public key that must have signed it, as base64url or a line of OpenSSH. 'any' accepts any key
     #[arg(long, value_name = "KEY", required = true, allow_hyphen_values = true)]
     key: Vec<String>,
     /// The profile that the run must have
@@ -93,10 +93,10 @@ struct Verify {
     /// The component that the receipt names [default: the built-in one]
     #[arg(long, value_name = "FILE")]
     component: Option<PathBuf>,
-    /// The requests of a batch, one a line
+    /// The requests of a batch, one per line
     #[arg(long, value_name = "FILE", requires = "answers")]
     requests: Option<PathBuf>,
-    /// The answers of a batch, one a line
+    /// The answers of a batch, one per line
     #[arg(long, value_name = "FILE", requires = "requests")]
     answers: Option<PathBuf>,
     /// Print JSON

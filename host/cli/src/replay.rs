@@ -26,13 +26,13 @@ could be replayed";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folders of runs, or folders that hold them
+    /// The folders of runs, or folders that contain them
     #[arg(value_name = "DIR", required = true)]
     dirs: Vec<PathBuf>,
     /// The profile to replay them under
     #[arg(short, long, value_name = "PROFILE")]
     profile: PathBuf,
-    /// List all calls, not only those that are decided differently
+    /// List all calls, not only those with another decision
     #[arg(long)]
     all: bool,
 }

@@ -64,15 +64,15 @@ pub(crate) struct Arguments {
     /// The agent whose contract applies, if -c has several
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
-    /// A list that the contract's 'allow' names: a file with one value a line. If one is missing, the agent does not run,
-    /// unless the rule is optional
+    /// A list that the contract's 'allow' names: a file with one value per line. If a list is missing, the agent does
+    /// not run, unless the rule is optional
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse)]
     list: Vec<(String, PathBuf)>,
-    /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations. If the contract asks for
-    /// it and it is missing, the agent does not run
+    /// The observations that the agent saw, for the claims of the contract's 'evidence': a JSON list. If the contract
+    /// requires them and they are missing, the agent does not run
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
-    /// A file to append a JSON line to for each attempt and each decision
+    /// A file to which a JSON line is appended for each attempt and each decision
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Continue the last run of the journal, if it has one, without repeating its attempts
@@ -87,14 +87,14 @@ pub(crate) struct Arguments {
     /// Put the agent's last output before the feedback on its standard input
     #[arg(long)]
     show_output: bool,
-    /// How often to run an agent again that failed: one that exited with an error, took too long, or wrote too much. The
-    /// first wait is one second, and each further one twice as long
+    /// The number of times to run a failed agent again: one that exited with an error, took too long, or wrote too
+    /// much. The first wait is one second, and each further wait is twice as long
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20))]
     retries: u32,
-    /// The longest time for one attempt
+    /// The time limit for one attempt
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
-    /// The agent and its arguments
+    /// The command of the agent and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
 }

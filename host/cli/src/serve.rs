@@ -28,22 +28,22 @@ pub(crate) struct Arguments {
     /// The folder of 'seamgate mcp --journal', or the folder of a run
     #[arg(long, value_name = "DIR")]
     runs: PathBuf,
-    /// The address of this machine to listen at
+    /// The address of this machine to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778", value_parser = seamgate_http::address)]
     listen: SocketAddr,
-    /// The environment variable with the token that clients must send. Default: a new one, which is told once
+    /// The environment variable with the token that clients must send. Default: a new token, which is printed once
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
-    /// Push metrics and the traces of runs that end to this collector, as OTLP over HTTP
+    /// Push metrics, and the traces of ended runs, to this collector, as OTLP over HTTP
     #[arg(long, value_name = "URL")]
     otlp: Option<String>,
-    /// Send a signed notice of each call that waits for approval to this address
+    /// Send a signed notice of each waiting call to this address
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
     /// The environment variable with the secret of --webhook
     #[arg(long, value_name = "NAME", default_value = "SEAMGATE_WEBHOOK_SECRET", requires = "webhook")]
     webhook_secret_env: String,
-    /// The address of the page in notices, as people reach it. Default: the one that the server listens at
+    /// The address of the page in notices, as people reach it. Default: the address that the server listens on
     #[arg(long, value_name = "URL", requires = "webhook")]
     page_url: Option<String>,
 }

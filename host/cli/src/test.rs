@@ -37,10 +37,10 @@ pub(crate) struct Arguments {
     /// Contracts, or folders of them
     #[arg(default_value = ".", value_name = "CONTRACT")]
     paths: Vec<PathBuf>,
-    /// Write the verdicts that come out now as those expected. Read them before you commit them
+    /// Write the actual verdicts as the expected ones. Review them before you commit them
     #[arg(long)]
     bless: bool,
-    /// Print the outcomes in this format
+    /// Print the results in this format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }

@@ -23,13 +23,13 @@ pub(crate) struct Arguments {
     /// The folder of a run, a folder of several runs, or a journal of 'seamgate run'
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Write one page for a browser instead, which loads nothing and runs nothing
+    /// Write one page for a browser instead. The page loads nothing and runs nothing
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write OTLP/JSON instead, with the names of OpenTelemetry's conventions for generative AI
     #[arg(long, value_name = "FILE")]
     otlp: Option<PathBuf>,
-    /// The profile of the run, for what each audience sees and for claims [default: the copy in DIR/agent.json]
+    /// The profile of the run, for claims and for what each audience sees [default: the copy in DIR/agent.json]
     #[arg(short, long, value_name = "PROFILE")]
     profile: Option<PathBuf>,
 }

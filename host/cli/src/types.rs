@@ -44,10 +44,10 @@ pub(crate) struct Arguments {
     /// The agent whose document to write types for, if CONTRACT has several
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The name of the type of a document [default: the agent's name, as OrderItems for order-items]
+    /// The name of a document's type [default: the agent's name, such as OrderItems for order-items]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The longest time for the generator
+    /// The time limit for the generator
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     timeout: u64,
 }

@@ -1,109 +1,107 @@
 // Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
-/** A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`. */
+/** A piece of the output, as byte offsets into the given UTF-8 text. In JSON, it is `[start,end]`. */
 export type Span = readonly [start: number, end: number];
 
-/** What became of an output. */
+/** The outcome for an output. */
 export type Disposition = "accepted" | "partial" | "rejected" | "refused";
 
 /**
- * Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs
- * stand for these: `schemas/request.schema.json` has the table.
+ * The reason for which the producer stopped, as its API reports it. In JSON and in the host libraries, the words of the
+ * common APIs are also accepted: `schemas/request.schema.json` has the table.
  */
 export type Finish = "stop" | "length" | "refusal" | "content_filter" | "tool_call" | "unknown";
 
-/** How sure one may be of what was seen. */
+/** The confidence in an observation. */
 export type Confidence = "low" | "medium" | "high";
 
-/** One thing that is wrong. */
+/** A requirement that is not met. */
 export interface Violation {
-  /** Where in the document, as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`. */
+  /** The location in the document as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`. */
   readonly path: string;
   /**
-   * The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is not: `json`,
-   * `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
-   * `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them is valid),
-   * `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
-   * `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows from others),
-   * `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`, `evidence.absence`,
-   * `evidence.kind`.
+   * The violated keyword of the schema (`type`, `required`, …), or the failed check of the gate: `json`, `utf8`,
+   * `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`, `caps.string_bytes`,
+   * `caps.array_items`, `caps.object_members`, `allow`, `items` (no item is valid), `items.max`; or `evidence.claim` (a
+   * claim has no text or cites nothing), `evidence.id`, `evidence.quote`, `evidence.value` (the value at a pointer),
+   * `evidence.compute` (a figure computed from others), `evidence.number` (a figure of the claim),
+   * `evidence.confidence`, `evidence.limitations`, `evidence.absence`, `evidence.kind`.
    */
   readonly keyword: string;
-  /** What would be right, short. */
+  /** A short description of what would be right. */
   readonly expected: string;
-  /** What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape it. */
+  /** The received value, truncated to 256 bytes. Invisible characters are escaped as in JSON strings. */
   readonly received: string;
-  /** One sentence for a person. */
+  /** One sentence for people. */
   readonly message: string;
-  /** The same place as a JSON Pointer (RFC 6901); empty for the whole document. */
+  /** The same location as a JSON Pointer (RFC 6901). Empty for the whole document. */
   readonly pointer: string;
   /**
-   * The keyword's place in the schema as a JSON Pointer; as a URI with a pointer for its fragment where the keyword
-   * stands in one of `resources`. Empty where no keyword is concerned.
+   * The location of the keyword in the schema as a JSON Pointer. If the keyword is in one of `resources`, a URI with a
+   * pointer as its fragment. Empty if no keyword is involved.
    */
   readonly schema_path: string;
-  /** The piece of the output concerned, where there is one. */
+  /** The affected piece of the output, if there is one. */
   readonly span: Span | null;
 }
 
-/** Which of the three stages rejected the output. */
+/** The stage that rejected the output. */
 export type ErrorKind = "output_validation_failed" | "extraction_failed" | "malformed_json";
 
-/** The canonical error of a rejected output. */
+/** The error of a rejected output. */
 export interface OutputError {
-  /** Which stage rejected it. */
+  /** The stage that rejected it. */
   readonly error: ErrorKind;
-  /** The schema's `$id`, where it has one. */
+  /** The schema's `$id`, if it has one. */
   readonly schema_id: string | null;
-  /** The agent whose output it is. */
+  /** The agent that produced the output. */
   readonly agent_id: string;
-  /** At most 100, in document order, then in the order of the schema; `notes` says where there were more. */
+  /** At most 100 violations, in document order and then in schema order. `notes` says if there were more. */
   readonly violations: readonly Violation[];
-  /** The output, cut to 4,096 bytes at a character boundary; the cut says how much is left out. */
+  /** The output, truncated to 4,096 bytes at a character boundary. The end says how much was left out. */
   readonly raw_output: string;
-  /** Whether another attempt by the same producer can help. */
+  /** True if another attempt by the same producer can help. */
   readonly retryable: boolean;
 }
 
-/** Why an item is in quarantine: the first check that it failed, in this order. */
+/** The reason for which an item is in quarantine: the first check that it failed, in this order. */
 export type QuarantineReason = "malformed" | "schema" | "guardrail" | "allow_list" | "evidence" | "over_limit";
 
-/** One item that was kept out of `output`. */
+/** An item that was left out of `output`. */
 export interface Quarantined {
-  /** Its place among the items as the producer wrote them, from 0. */
+  /** The index among the items as the producer wrote them, from 0. */
   readonly index: number;
-  /** Where it stood in the document, as a JSONPath. */
+  /** The item's location in the document, as a JSONPath. */
   readonly path: string;
-  /** The same place as a JSON Pointer (RFC 6901). */
+  /** The same location as a JSON Pointer (RFC 6901). */
   readonly pointer: string;
   /** The first check that it failed. */
   readonly reason: QuarantineReason;
-  /** The piece of the output, where it stood in this one. */
+  /** The piece of the output, if the item is in this output. */
   readonly span: Span | null;
-  /** Its text, cut to 256 bytes. */
+  /** The item's text, truncated to 256 bytes. */
   readonly snippet: string;
   /**
-   * What is wrong by the check that it failed: at most 10, and 1,000 for all items together; `notes` says where there
-   * were more.
+   * The violations of the failed check: at most 10, and 1,000 for all items together. `notes` says if there were more.
    */
   readonly violations: readonly Violation[];
 }
 
-/** One item that is valid, of a document that is not. */
+/** A valid item of an invalid document. */
 export interface Item {
-  /** Its place among the items as the producer wrote them, from 0. */
+  /** The index among the items as the producer wrote them, from 0. */
   readonly index: number;
-  /** Where it stood in the document, as a JSONPath. */
+  /** The item's location in the document, as a JSONPath. */
   readonly path: string;
   /** The piece of the output. */
   readonly span: Span | null;
-  /** The item. JSON text without optional white space. */
+  /** The item as JSON text without optional white space. */
   readonly value: unknown;
 }
 
 /**
- * What a change did: first what puts right what is only syntax, then what leaves out what could not be put right, then
- * what the contract asks for.
+ * The kind of a change. Kinds that repair syntax come first, then kinds that remove what could not be repaired, then
+ * kinds that the contract asks for.
  */
 export type ChangeKind =
   | "closed"
@@ -130,95 +128,95 @@ export type ChangeKind =
   | "unwrapped";
 
 /**
- * One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the
- * changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
+ * One change that was made to the text before validation. Applied in order to the chosen candidate, the changes produce
+ * exactly the text that was validated. They do not overlap, and several may insert text at the same position.
  */
 export interface Change {
-  /** What it did. */
+  /** The kind of the change. */
   readonly kind: ChangeKind;
-  /** The innermost value concerned, as far as it is there. */
+  /** The path of the innermost affected value, as far as it exists. */
   readonly path: string;
-  /** The piece of the output concerned. */
+  /** The affected piece of the output. */
   readonly span: Span | null;
-  /** What stood there, cut to 256 bytes. */
+  /** The replaced text, truncated to 256 bytes. */
   readonly before: string;
-  /** What stands there instead, whole. */
+  /** The complete replacement. */
   readonly after: string;
 }
 
-/** How a candidate was found. */
+/** The way in which a candidate was found. */
 export type Source = "block" | "raw" | "embedded";
 
-/** A piece of the output that could be the JSON asked for. */
+/** A piece of the output that could be the requested JSON. */
 export interface Candidate {
-  /** How it was found. */
+  /** The way in which it was found. */
   readonly source: Source;
-  /** The contract's marker that the block bears; none for a block without an info string, and for other sources. */
+  /** The contract's marker on the block. None for a block without an info string, and for other sources. */
   readonly marker: string | null;
   /** The piece of the output. */
   readonly span: Span;
-  /** Whether this one was judged. */
+  /** True if this candidate was judged. */
   readonly chosen: boolean;
 }
 
-/** What the feedback asks the producer for. */
+/** The content that the feedback requests from the producer. */
 export type Wanted = "nothing" | "items" | "whole";
 
-/** What `merge` did with a report. */
+/** The use that `merge` made of a report. */
 export type MergeOutcome = "replaced" | "gave_items" | "gave_none" | "unused" | "invalid";
 
-/** What became of one report that was put together with those before it. */
+/** The outcome for one merged report. */
 export interface MergeStep {
-  /** Its place in the list that `merge` was given, from 0. */
+  /** The index in the list that `merge` received, from 0. */
   readonly report: number;
-  /** What was done with it. */
+  /** The use that `merge` made of the report. */
   readonly outcome: MergeOutcome;
-  /** The numbers of the items that it gave. */
+  /** The numbers of the items that it provided. */
   readonly items: readonly number[];
-  /** The numbers of its own items that match no item that was asked for: they are not used. */
+  /** The numbers of its items that match no requested item. They are not used. */
   readonly unknown: readonly number[];
 }
 
-/** The verdict on one output. Data, never an exception. */
+/** The verdict on one output. It is data, never an exception. */
 export interface ReportDocument<T = unknown> {
-  /** What became of the output. */
+  /** The outcome for the output. */
   readonly disposition: Disposition;
-  /** The agent whose output it is. */
+  /** The agent that produced the output. */
   readonly agent: string;
-  /** The schema's `$id`, where it has one. */
+  /** The schema's `$id`, if it has one. */
   readonly schema_id: string | null;
-  /** The digest of the contract, `sha256:` and 64 hexadecimal digits. */
+  /** The digest of the contract: `sha256:` and 64 hexadecimal digits. */
   readonly contract: string;
   /**
-   * The validated document as JSON text without optional white space, numbers with the digits they were written with.
-   * None unless something was accepted.
+   * The validated document as JSON text without optional white space. Numbers keep their digits. None if nothing was
+   * accepted.
    */
   readonly output: T | null;
-  /** None unless violations rejected the output. */
+  /** The error. None unless violations rejected the output. */
   readonly error: OutputError | null;
-  /** The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty otherwise. */
+  /** The valid items, if the output is rejected, so that they are not lost. Empty otherwise. */
   readonly items: readonly Item[];
-  /** At most 1,000, in the order of the items; `notes` says where there were more. */
+  /** At most 1,000 quarantined items, in the order of the items. `notes` says if there were more. */
   readonly quarantined: readonly Quarantined[];
-  /** What was changed in the text before it was validated. */
+  /** The changes that were made to the text before validation. */
   readonly changes: readonly Change[];
-  /** Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more. */
+  /** The candidates that were found: the first 64 and the chosen one. `notes` says if there were more. */
   readonly candidates: readonly Candidate[];
   /**
-   * What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
-   * output that was left out as reasoning or as prose, and whether JSON was taken from prose.
+   * Further information for the caller: limits that were reached, checks that never applied, the span of each piece of
+   * the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
    */
   readonly notes: readonly string[];
-  /** Whether a person should look before the output is used: it is partial. */
+  /** True if a person should review the output before it is used, because it is partial. */
   readonly review_required: boolean;
   /**
-   * At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted. Where some items
-   * were kept and others are still wanted, it asks for those alone: `merge` puts the answers together.
+   * At most 2,048 bytes to send back to the producer: what was wrong and where. Empty if the output is accepted. If
+   * some items were kept and others are still wanted, it requests only those, and `merge` combines the answers.
    */
   readonly feedback: string;
-  /** What `feedback` asks for. */
+  /** The content that `feedback` requests. */
   readonly wanted: Wanted;
-  /** Where `merge` made this report: what it did with each report after the one that it built on. Empty otherwise. */
+  /** If `merge` made this report, the use that it made of each report after the base. Empty otherwise. */
   readonly merged: readonly MergeStep[];
 }
 
@@ -226,74 +224,77 @@ export interface ReportDocument<T = unknown> {
 export interface ContractInfo {
   /** The agent whose outputs it judges. */
   readonly agent: string;
-  /** Its version. */
+  /** The version of the contract. */
   readonly version: string;
-  /** The schema's `$id`, where it has one. */
+  /** The schema's `$id`, if it has one. */
   readonly schemaId: string | null;
-  /** As in `report.contract`. */
+  /** See `report.contract`. */
   readonly contract: string;
-  /** How often the producer may be asked again. */
+  /** The number of times that the producer may be asked again. */
   readonly retryLimit: number;
   /** The lists that its `allow` names, in ascending order of their bytes. */
   readonly lists: readonly string[];
 }
 
-/** How bad it is what `lint` found. */
+/** The severity of a warning. */
 export type Level = "error" | "warning" | "hint";
 
-/** Something in a contract that can be used and is likely a mistake. */
+/** A likely mistake in a valid contract. */
 export interface Warning {
-  /** Where in the contract, as a JSONPath. */
+  /** The location in the contract, as a JSONPath. */
   readonly path: string;
-  /** Which kind: a word that a program can compare. */
+  /** The kind of warning, as a word that programs can compare. */
   readonly code: string;
-  /** What to do about it. */
+  /** The likely mistake, and how to correct it. */
   readonly message: string;
-  /** The same place as a JSON Pointer (RFC 6901). */
+  /** The same location as a JSON Pointer (RFC 6901). */
   readonly pointer: string;
-  /** How bad it is. The same for all of a code. */
+  /** The severity, which is the same for all warnings with this code. */
   readonly level: Level;
-  /** The piece of the contract concerned, where there is one: of a keyword that is not known, its name. */
+  /** The affected piece of the contract, if there is one. For an unknown keyword, its name. */
   readonly span: Span | null;
 }
 
-/** How far a document has come. */
+/** The progress of a document. */
 export type Completeness = "in_flight" | "soft_complete" | "hard_complete";
 
-/** An item that is complete, as the text stands. It is not judged: that is for `finish`. */
+/** An item that is complete in the text so far. It is not judged before `finish`. */
 export interface Completed {
-  /** Where the candidate begins that it is in. An output may hold several; the contract chooses at the end. */
+  /**
+   * The offset at which the item's candidate begins. An output may have several candidates, and the contract selects
+   * one at the end.
+   */
   readonly candidate: number;
-  /** Its place among the items of that candidate, from 0. */
+  /** The index among the items of that candidate, from 0. */
   readonly index: number;
-  /** Its text in the output. */
+  /** The item's text in the output. */
   readonly span: Span;
 }
 
 /**
- * Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can be
- * taken instead but what is still to come (a later block, where the contract takes the last), as far as the text up to
- * here tells where candidates are: the verdict is `finish`'s.
+ * The reason for which the current candidate can no longer become valid, whatever follows. Reported only if nothing but
+ * later text could be taken instead, such as a later block if the contract takes the last one. This is judged by the
+ * candidates in the text so far. The verdict is that of `finish`.
  */
 export interface DeadEnd {
   /**
-   * The check that it fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`, `caps.array_items` or
-   * `caps.object_members`.
+   * The check that the candidate fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`,
+   * `caps.array_items` or `caps.object_members`.
    */
   readonly keyword: string;
-  /** One sentence for a person. */
+  /** One sentence for people. */
   readonly message: string;
-  /** Where in the output that came to light. */
+  /** The offset in the output at which the failure was detected. */
   readonly at: number;
 }
 
-/** What is known after a chunk. */
+/** The state after a chunk. */
 export interface Progress {
-  /** How far the document has come. */
+  /** The progress of the document. */
   readonly completeness: Completeness;
-  /** Those that were completed by this chunk, in order. */
+  /** The items that this chunk completed, in order. */
   readonly items: readonly Completed[];
-  /** Why it can no longer become right, where it cannot. */
+  /** The reason for which the candidate can no longer become valid, if so. */
   readonly deadEnd: DeadEnd | null;
 }
 

@@ -3,8 +3,8 @@
 import type { Confidence, Finish, Span, Violation } from "./types.js";
 
 /**
- * A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is recorded, and
- * changes nothing.
+ * A fact from outside that `advance` applies. The host sets its time. An event that does not fit the run is recorded,
+ * and changes nothing.
  */
 export type RunEvent =
   | StartedEvent
@@ -32,77 +32,79 @@ export type RunEvent =
   | TickEvent
   | ResumedEvent;
 
-/** A run starts. It is the first event, and the only one of its kind. */
+/** A run starts. This is the first event, and the only one of its kind. */
 export interface StartedEvent {
   readonly type: "started";
   /** When, in milliseconds since 1970. */
   readonly at: number;
   /** The run's id. */
   readonly run: string;
-  /** For whom the agent works. */
+  /** The person or system that the agent works for. */
   readonly principal: string;
-  /** A secret of the run, random. The marks around data from outside are made from it. */
+  /** A random secret of the run, from which the marks around data from outside are derived. */
   readonly nonce: string;
   readonly session?: string;
   readonly turn?: string;
-  /** One of the profile's modes. Default: its first. */
+  /** One of the profile's modes. Default: the first mode. */
   readonly mode?: string;
-  /** The task. Free text where the profile says `frame`. */
+  /** The task. Free text if the profile has `frame`. */
   readonly task?: unknown;
-  /** Values by the names that the profile's `context` has. */
+  /** Values, by the names in the profile's `context`. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Lists that `scope` names. */
+  /** The lists that `scope` names. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
-  /** What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there. */
+  /**
+   * The tools that servers list now, as in `tools_listed`. Without this member, all tools of the profile are available.
+   */
   readonly listed?: Readonly<Record<string, unknown>>;
-  /** Labels of data that the client has read before, in other runs. */
+  /** The labels of data that the client has read in earlier runs. */
   readonly labels?: readonly string[];
-  /** What a parent allows, as its action `delegate` has it. */
+  /** The limits that a parent sets, as in its action `delegate`. */
   readonly parent?: Bounds;
 }
 
-/** What servers list now. */
+/** The tools that servers list now. */
 export interface ToolsListedEvent {
   readonly type: "tools_listed";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** In the format of lock files, see lock.schema.json. */
+  /** The list, in the format of lock files: see lock.schema.json. */
   readonly listed: Readonly<Record<string, unknown>>;
 }
 
-/** What the model wrote. */
+/** The output of the model. */
 export interface ModelOutputEvent {
   readonly type: "model_output";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of the action `ask_model` that it answers. */
+  /** The key of the action `ask_model` that this event answers. */
   readonly key: string;
   readonly text?: string;
-  /** The calls that the model asks for, in its order. */
+  /** The calls that the model requests, in its order. */
   readonly calls?: readonly ModelCall[];
-  /** The provider's message. It comes back unchanged in later prompts. */
+  /** The provider's message. Later prompts contain it unchanged. */
   readonly message?: Readonly<Record<string, unknown>>;
-  /** Why the model stopped. */
+  /** The reason for which the model stopped. */
   readonly finish?: Finish;
-  /** Tokens. Without it they are estimated from bytes. */
+  /** The number of tokens. If it is missing, it is estimated from bytes. */
   readonly usage?: TokenUsage;
-  /** The artifacts that the step asked for under `need`: texts by their digests. */
+  /** The artifacts that the step requested under `need`: texts by their digests. */
   readonly artifacts?: Readonly<Record<string, string>>;
 }
 
-/** The model gave no output. */
+/** The model returned no output. */
 export interface ModelFailedEvent {
   readonly type: "model_failed";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly key: string;
   readonly message: string;
-  /** Whether another attempt may help. Default: no, it failed for good. */
+  /** Whether another attempt may help. Default: false, a permanent failure. */
   readonly retry?: boolean;
 }
 
-/** One call from outside of a loop, for profiles that have none. */
+/** One call from outside a loop, for profiles without a loop. */
 export interface CallEvent {
   readonly type: "call";
   /** When, in milliseconds since 1970. */
@@ -112,82 +114,82 @@ export interface CallEvent {
   readonly tool: string;
   readonly arguments: unknown;
   /**
-   * Digests of calls that an equal call may join, as `same` of their decisions has them. A call that joins one is not
+   * The digests of calls that an equal call may join, as in `same` of their decisions. A call that joins another is not
    * decided.
    */
   readonly joinable?: readonly string[];
 }
 
-/** The host is about to send a call. It journals this before it sends. */
+/** The host is about to send a call. It writes this event to the journal first. */
 export interface ToolStartedEvent {
   readonly type: "tool_started";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
 }
 
-/** What a tool returned: see result.schema.json. */
+/** The result of a tool: see result.schema.json. */
 export interface ToolResultEvent {
   readonly type: "tool_result";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
   readonly duration_ms?: number;
-  /** `error`: the tool says that it failed. Then the result is cleaned, and not held to the schema. */
+  /** `error`: the tool reports a failure. The result is then sanitized, and not validated against the schema. */
   readonly status?: ResultStatus;
   /** Any JSON. */
   readonly result?: unknown;
   /**
-   * A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its `structuredContent` is
-   * held to the schema, or without one its only text.
+   * A whole result of the Model Context Protocol, which itself says whether the tool failed. Its `structuredContent` is
+   * validated against the schema. Without that, its only text is validated.
    */
   readonly returned?: Readonly<Record<string, unknown>>;
-  /** Text. Where the profile has a schema or items for the result, it is read as JSON. */
+  /** Text. If the profile has a schema or items for the result, it is parsed as JSON. */
   readonly text?: string;
   /** The beginning of a text that is too large. */
   readonly head?: string;
-  /** Its end. */
+  /** The end of the text. */
   readonly tail?: string;
-  /** Its length in bytes. */
+  /** The length of the whole text in bytes. */
   readonly length?: number;
-  /** The digest of the whole, under which the host keeps it. Beside `returned` it is the host's word. */
+  /** The digest of the whole result, under which the host keeps it. Beside `returned`, the host states it. */
   readonly digest?: string;
 }
 
-/** A call came to no result. */
+/** A call ended without a result. */
 export interface ToolFailedEvent {
   readonly type: "tool_failed";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
   readonly message: string;
-  /** Whether the call may have had an effect. Default: unknown, where it was started. */
+  /** Whether the call may have had an effect. Default: unknown, if it was started. */
   readonly effect?: PossibleEffect;
 }
 
-/** A call goes on elsewhere. Its result comes later. */
+/** A call continues elsewhere. Its result comes later. */
 export interface JobEvent {
   readonly type: "job";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
-  /** Until then, at most, in seconds from now. */
+  /** The maximum time until then, in seconds from now. */
   readonly ttl_s?: number;
 }
 
 /**
- * What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
- * again: if it needs approval, that is a new ask.
+ * A person's decision about one ask. `edited` replaces the call's arguments with `arguments`. The call is then judged
+ * again, and needs a new ask if it requires approval.
  */
 export interface ApprovalEvent {
   readonly type: "approval";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly key: string;
   readonly digest: string;
   readonly decision: ApprovalAnswer;
@@ -195,17 +197,17 @@ export interface ApprovalEvent {
   /** The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop. */
   readonly arguments?: string;
   /**
-   * The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
-   * long as they need approval for no other reason. Not with a token.
+   * The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+   * long as they need approval for no other reason. Not allowed with a token.
    */
   readonly remember?: ApprovalRemember;
-  /** Why, in the person's words. The model reads it if the call is rejected or edited. */
+  /** The reason, in the person's words. The model reads it if the call is rejected or edited. */
   readonly reason?: string;
-  /** What the host verified before it appended this. */
+  /** The facts that the host verified before it appended this event. */
   readonly token?: string;
 }
 
-/** What a person answered. */
+/** A person's answer to a question. */
 export interface InputEvent {
   readonly type: "input";
   /** When, in milliseconds since 1970. */
@@ -216,7 +218,7 @@ export interface InputEvent {
   readonly principal?: string;
 }
 
-/** What a person says by themselves. */
+/** A message that a person sent unasked. */
 export interface UserMessageEvent {
   readonly type: "user_message";
   /** When, in milliseconds since 1970. */
@@ -226,7 +228,7 @@ export interface UserMessageEvent {
   readonly turn?: string;
 }
 
-/** What a person said elsewhere, by which `origins` are proven. The model is not told it. */
+/** A text that a person said elsewhere, which can prove `origins`. The model does not receive it. */
 export interface SaidEvent {
   readonly type: "said";
   /** When, in milliseconds since 1970. */
@@ -235,7 +237,7 @@ export interface SaidEvent {
   readonly principal?: string;
 }
 
-/** Labels that other runs gave to data in stores. They add to those that the run knows. */
+/** Labels that other runs gave to data in stores, in addition to those that the run knows. */
 export interface StoresEvent {
   readonly type: "stores";
   /** When, in milliseconds since 1970. */
@@ -243,7 +245,7 @@ export interface StoresEvent {
   readonly stores: readonly Stored[];
 }
 
-/** A declared value changed. */
+/** A declared context value changed. */
 export interface ContextEvent {
   readonly type: "context";
   /** When, in milliseconds since 1970. */
@@ -252,12 +254,12 @@ export interface ContextEvent {
   readonly value: unknown;
 }
 
-/** A person says what became of an uncertain call. */
+/** A person states the outcome of an uncertain call. */
 export interface ResolutionEvent {
   readonly type: "resolution";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
   readonly outcome: ResolutionOutcome;
   readonly principal: string;
@@ -274,8 +276,8 @@ export interface ModeEvent {
 }
 
 /**
- * The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the run
- * started; a later event of this kind replaces the edited one.
+ * The profile was edited. Until the run ends, a call must satisfy both the edited profile and the one with which the
+ * run started. A later event of this kind replaces the edited profile.
  */
 export interface ProfileEvent {
   readonly type: "profile";
@@ -285,23 +287,26 @@ export interface ProfileEvent {
   readonly profile: Readonly<Record<string, unknown>>;
 }
 
-/** How a child ended, as its action `finish` has it. */
+/** The end of a child, as in its action `finish`. */
 export interface ChildResultEvent {
   readonly type: "child_result";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
   readonly status: RunStatus;
   readonly document?: unknown;
   readonly kinds?: readonly string[];
   readonly labels?: readonly string[];
   readonly confidence?: Confidence;
-  /** What it used. A member that is missing is nothing; without this, it used all that it had. */
+  /**
+   * The budget that the child used. A missing member counts as zero. Without this object, the child counts as having
+   * used its whole budget.
+   */
   readonly used?: ChildUse;
-  /** What it asked of the parent's context, and was denied. */
+  /** The parts of the parent's context that the child requested and was denied. */
   readonly requests?: readonly Readonly<Record<string, unknown>>[];
-  /** Calls of which nobody knows whether they had their effect. */
+  /** Calls whose effect is unknown. */
   readonly uncertain?: readonly UncertainCall[];
 }
 
@@ -310,9 +315,9 @@ export interface CallCancelledEvent {
   readonly type: "call_cancelled";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
-  /** Whether the call may have had an effect. Default: unknown, where it was started. */
+  /** Whether the call may have had an effect. Default: unknown, if it was started. */
   readonly effect?: PossibleEffect;
 }
 
@@ -325,18 +330,18 @@ export interface CancelledEvent {
   readonly reason?: string;
 }
 
-/** A message between a client and a server of tools that is no call of a tool. */
+/** A message between a client and a tool server that is not a tool call. */
 export interface MessageEvent {
   readonly type: "message";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** Tells equal messages apart. */
+  /** An id that distinguishes equal messages. */
   readonly id?: string;
   readonly server?: string;
-  /** Its method, or that of the request that it answers. */
+  /** The method of the message, or of the request that it answers. */
   readonly method: string;
   readonly from: Party;
-  /** What it says. Without it, only whether the method exists is decided. */
+  /** The content of the message. Without it, only the method is checked. */
   readonly document?: unknown;
 }
 
@@ -347,16 +352,16 @@ export interface TickEvent {
   readonly at: number;
 }
 
-/** The host starts again after it was interrupted. */
+/** The host restarts after an interruption. */
 export interface ResumedEvent {
   readonly type: "resumed";
   /** When, in milliseconds since 1970. */
   readonly at: number;
-  /** What servers list now, as `tools_listed` has it. */
+  /** The tools that servers list now, as in `tools_listed`. */
   readonly listed?: Readonly<Record<string, unknown>>;
 }
 
-/** What the host must do next: decided by `advance`, done by the host. Each has a key of its own. */
+/** The next action of the host. `advance` decides it, and the host performs it. Each action has its own key. */
 export type Action =
   | AskModelAction
   | ExecuteAction
@@ -366,44 +371,46 @@ export type Action =
   | CancelAction
   | FinishAction;
 
-/** Ask the model, and send what it writes as `model_output`. */
+/** Call the model, and send its output as `model_output`. */
 export interface AskModelAction {
   readonly type: "ask_model";
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
-  /** `frame`: make a task of free text. `step`: go on. `final`: answer, without tools. */
+  /**
+   * The purpose of the request. `frame`: turn free text into a task. `step`: continue. `final`: answer without tools.
+   */
   readonly purpose: Purpose;
-  /** What the model is asked. */
+  /** The request to the model. */
   readonly prompt: ModelPrompt;
-  /** Later answers do not count. */
+  /** Later answers are ignored. */
   readonly expires: number;
 }
 
-/** Send a call. Append `tool_started` before it is sent; if that event is ignored, do not send it. */
+/** Send a call. Append `tool_started` before sending it. If that event is ignored, do not send the call. */
 export interface ExecuteAction {
   readonly type: "execute";
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
-  /** Where it runs. None: the host itself. */
+  /** The server of the tool. Missing if the host itself offers the tool. */
   readonly server?: string;
-  /** Its name there. */
+  /** The name of the tool in the child. */
   readonly tool: string;
   readonly effect: Effect;
-  /** Exactly the text to be sent. */
+  /** The exact text to send. */
   readonly arguments: string;
-  /** Of the action. */
+  /** The digest of the action. */
   readonly digest?: string;
-  /** The same one however often the call is sent. */
+  /** The idempotency key, which stays the same however often the call is sent. */
   readonly idempotency_key: string;
-  /** Later results of a read do not count; an effect is then uncertain. */
+  /** Later results of a read are ignored. An effect is then uncertain. */
   readonly expires: number;
-  /** The approval that it uses. */
+  /** The approval that the call uses. */
   readonly approval?: Approval;
   /**
-   * The secrets whose values the host puts into the arguments, in the order of the arguments. A host that has no
-   * secrets must not send the call.
+   * The secrets whose values the host inserts into the arguments, in the order of the arguments. A host without secrets
+   * must not send the call.
    */
   readonly secrets?: readonly Secret[];
 }
@@ -413,54 +420,57 @@ export interface AskApprovalAction {
   readonly type: "ask_approval";
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
-  /** What a person is asked. */
+  /** The request for approval that a person sees. */
   readonly ask: Ask;
 }
 
-/** Ask a person, and send the answer as `input`; about an uncertain call, as `resolution`. */
+/** Ask a person a question, and send the answer as `input`. For an uncertain call, send it as `resolution`. */
 export interface AskInputAction {
   readonly type: "ask_input";
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
-  /** Without what cannot be seen. */
+  /** The question, without invisible characters. */
   readonly question: string;
-  /** The uncertain call of which somebody must say what became. */
+  /** The uncertain call whose outcome somebody must state. */
   readonly call?: string;
   /** In milliseconds since 1970. */
   readonly expires: number;
 }
 
-/** Start the run of another agent, or go on with it: its run has one name. Append `tool_started` before. */
+/** Start or continue the run of another agent. The run's name is fixed. Append `tool_started` first. */
 export interface DelegateAction {
   readonly type: "delegate";
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
-  /** The child's run. */
+  /** The id of the child's run. */
   readonly run: string;
-  /** Its agent. */
+  /** The child's agent. */
   readonly agent: string;
-  /** Of its profile. */
+  /** The digest of the child's profile. */
   readonly profile: string;
-  /** Why, as the model says. */
+  /** The model's reason for the delegation. */
   readonly reason: string;
-  /** All that it is given. */
+  /** The task of the child: everything that it receives. */
   readonly task: Readonly<Record<string, unknown>>;
-  /** Of the task as it stands here. */
+  /** The digest of this task. */
   readonly digest: string;
-  /** What the parent allows. It goes into the child's event `started` as `parent`, as it is: see event.schema.json. */
+  /**
+   * The limits that the parent sets. They go unchanged into the child's event `started` as `parent`: see
+   * event.schema.json.
+   */
   readonly parent: Bounds;
 }
 
-/** Cancel a call that was sent or is about to be. */
+/** Cancel a call that was sent or is about to be sent. */
 export interface CancelAction {
   readonly type: "cancel";
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
 }
 
@@ -470,26 +480,26 @@ export interface FinishAction {
   /** RUN/STEP/N: the N-th action of a step. */
   readonly key: string;
   readonly status: RunStatus;
-  /** The final answer, or what a partial one is made of: `asked`, `found`, `missing`, `why`, `plan`. */
+  /** The final answer. For a partial one, its parts: `asked`, `found`, `missing`, `why`, `plan`. */
   readonly document?: unknown;
-  /** Why it had to end. Empty where the answer is final. */
+  /** The reason for which the run had to end. Empty if the answer is final. */
   readonly reasons: readonly StopReason[];
   /** The kinds of evidence that are missing. */
   readonly missing: readonly string[];
-  /** Effects of which nobody knows. */
+  /** Effects whose outcome is unknown. */
   readonly uncertain: readonly UncertainCall[];
   /** The kinds of evidence that were found. */
   readonly kinds: readonly string[];
-  /** Of all that the model has read. */
+  /** The labels of everything that the model has read. */
   readonly labels: readonly string[];
-  /** The weakest of all observations. */
+  /** The lowest confidence of all observations. */
   readonly confidence?: Confidence;
-  /** How much was used. */
+  /** The used budget. */
   readonly used: RunUse;
   readonly requests: readonly ContextRequest[];
 }
 
-/** What a step decided. It goes into the journal beside the event. */
+/** A decision of a step. It is in the journal beside the event. */
 export type RunRecord =
   | IgnoredRecord
   | LeftOutRecord
@@ -509,70 +519,70 @@ export type RunRecord =
 export interface IgnoredRecord {
   readonly type: "ignored";
   readonly code: IgnoredCode;
-  /** For people. */
+  /** The text for people. */
   readonly message: string;
 }
 
-/** Something from outside that the model does not get, or not whole. */
+/** Data from outside that the model does not get, or only in part. */
 export interface LeftOutRecord {
   readonly type: "left_out";
   readonly what: LeftOutWhat;
-  /** Of the value. */
+  /** The digest of the value. */
   readonly name: string;
   readonly code: LeftOutCode;
-  /** For people. */
+  /** The text for people. */
   readonly message: string;
 }
 
-/** What servers list now. */
+/** The tools that servers list now. */
 export interface SurfaceRecord {
   readonly type: "surface";
-  /** Those that the model may see. */
+  /** The tools that the model may see. */
   readonly tools: readonly string[];
   readonly hidden: readonly HiddenName[];
 }
 
-/** What the model's output was. An output with calls has a decision for each instead. */
+/** The kind of the model's output. An output with calls has a decision for each call instead. */
 export interface OutputRecord {
   readonly type: "output";
   readonly kind: OutputKind;
-  /** What the model is told, or what it asked. */
+  /** The text for the model, or the model's question. */
   readonly message: string;
 }
 
-/** Whether a call may run. See decision.schema.json. */
+/** The decision whether a call may run. See decision.schema.json. */
 export interface DecisionRecord {
   readonly type: "decision";
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
   readonly permit: Permit;
-  /** Where it runs. */
+  /** The server of the tool. */
   readonly server?: string;
-  /** As the model gave it, cut. */
+  /** The arguments as the model gave them, truncated. */
   readonly tool: string;
   readonly effect?: Effect;
-  /** Of the action. */
+  /** The digest of the action. */
   readonly digest?: string;
-  /** As the model wrote them, cut to 4 KiB. */
+  /** The arguments as the model wrote them, truncated to 4 KiB. */
   readonly arguments: string;
-  /** Of the whole. */
+  /** The digest of the whole. */
   readonly arguments_digest: string;
   /** The digest that equal calls share: calls of the same tool with equal arguments, however these are written. */
   readonly same: string;
-  /** What the model is told. */
+  /** The text for the model. */
   readonly message: string;
   readonly reasons: readonly Reason[];
-  /** The approval that it uses. */
+  /** The approval that the call uses. */
   readonly approval?: Approval;
-  /** Where values of the arguments come from. See decision.schema.json. */
+  /** The origins of values of the arguments. See decision.schema.json. */
   readonly origins?: readonly Proof[];
   /** The secrets that the call takes. See decision.schema.json. */
   readonly secrets?: readonly Secret[];
 }
 
 /**
- * A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
- * result.
+ * A call that equals a call of the event's `joinable`. It was not decided. The host answers it with the result of the
+ * other call.
  */
 export interface JoinedRecord {
   readonly type: "joined";
@@ -580,107 +590,110 @@ export interface JoinedRecord {
   readonly same: string;
 }
 
-/** What the model may read of a result. See observation.schema.json. */
+/** The part of a result that the model may read. See observation.schema.json. */
 export interface ObservationRecord {
   readonly type: "observation";
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
-  /** Where it ran. */
+  /** The server of the tool. */
   readonly server?: string;
-  /** Its name there. */
+  /** The name of the tool in the child. */
   readonly tool: string;
   readonly status: ObservationStatus;
-  /** What claims cite. */
+  /** The id that claims cite. */
   readonly id: string;
-  /** What goes into the prompt. */
+  /** The text for the prompt. */
   readonly message: string;
-  /** The kinds of evidence that it is. */
+  /** The kinds of evidence that it provides. */
   readonly kinds: readonly string[];
-  /** What is known of the data by where it came from. */
+  /** The labels of the data from its source. */
   readonly labels: readonly string[];
   readonly confidence: Confidence;
-  /** Whether it is everything that there is. */
+  /** True if it contains the complete result. */
   readonly complete: boolean;
   readonly limitations: readonly Limitation[];
-  /** The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as it is. */
+  /**
+   * The result that replaces a result of the Model Context Protocol. If it is missing, that result is passed on
+   * unchanged.
+   */
   readonly returned?: Readonly<Record<string, unknown>>;
-  /** Of the whole result. */
+  /** The digest of the whole result. */
   readonly artifact: string;
-  /** Its length. */
+  /** The length of the whole result. */
   readonly bytes: number;
-  /** What was found in the whole result, and what was done about it. */
+  /** The findings in the whole result, and their treatment. */
   readonly found: Found;
-  /** As the host says. */
+  /** The value that the host states. */
   readonly duration_ms?: number;
   readonly arguments_digest: string;
-  /** What `ui` is shown. */
+  /** The text for the audience `ui`. */
   readonly ui?: string;
-  /** What `user` is shown. */
+  /** The text for the audience `user`. */
   readonly user?: string;
 }
 
-/** A call that came to no result. */
+/** A call that ended without a result. */
 export interface SettledRecord {
   readonly type: "settled";
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
-  /** Its name, cut. */
+  /** The name of the tool, truncated. */
   readonly tool: string;
   readonly code: SettledCode;
-  /** For people. */
+  /** The text for people. */
   readonly message: string;
 }
 
-/** What left the prompt or the state, so that it fits. */
+/** The content that was removed from the prompt or the state to make it fit. */
 export interface CutRecord {
   readonly type: "cut";
   readonly from: CutFrom;
   /** Calls whose observations lost their text. */
   readonly calls: readonly string[];
-  /** How many of the oldest messages were left out. */
+  /** The number of oldest messages that were left out. */
   readonly entries: number;
 }
 
-/** Why the run ended. */
+/** The reason for which the run ended. */
 export interface StopRecord {
   readonly type: "stop";
   readonly code: StopCode;
-  /** For people. */
+  /** The text for people. */
   readonly message: string;
 }
 
-/** A child asked for its parent's context, and was denied: in its own run, and in its parent's. */
+/** A child requested part of its parent's context and was denied. Recorded in its own run, and in its parent's run. */
 export interface ContextRequestRecord {
   readonly type: "context_request";
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
-  /** In the run of the parent: as the child's end has it. */
+  /** In the parent's run: as in the child's end. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** How much was used when the run ended. */
+/** The used budget when the run ended. */
 export interface UsedRecord {
   readonly type: "used";
-  /** How often the model was asked. */
+  /** The number of calls of the model. */
   readonly steps: number;
-  /** The use of budgets: see facts.schema.json. */
+  /** The used budget: see facts.schema.json. */
   readonly budgets: BudgetUse;
 }
 
-/** Whether a message between a client and a server may pass, and as what. */
+/** The decision whether a message between a client and a server may pass, and in which form. */
 export interface MessageRecord {
   readonly type: "message";
   readonly server: string;
   readonly method: string;
   readonly from: Party;
   readonly permit: Permit;
-  /** What it says, cleaned. Without it, it passes as it is. */
+  /** The sanitized message. If it is missing, the message passes unchanged. */
   readonly document?: unknown;
-  /** What was found in it, and what was done about it. */
+  /** The findings in the message, and their treatment. */
   readonly found: Found;
 }
 
-/** Whether a call may run. */
+/** The decision whether a call may run. */
 export type Decision = AllowedDecision | DeniedDecision | ApprovalDecision;
 
 /** The call may run. */
@@ -694,25 +707,22 @@ export interface AllowedDecision {
   readonly server?: string;
   readonly tool: string;
   readonly effect: Effect;
-  /** The text to send, byte for byte. None where the call is denied. */
+  /** The exact text to send. Missing if the call is denied. */
   readonly arguments: string;
-  /** The digest of the action: what is approved is this, and nothing else. */
+  /** The digest of the action. The approval covers this action, and no other. */
   readonly digest: string;
-  /** What the model may be told. Empty where the call may run. */
+  /** The text that the model may read. Empty if the call may run. */
   readonly message: string;
-  /** Why it may not run, or needs approval. */
+  /** The reasons for which the call may not run, or needs approval. */
   readonly reasons: readonly Reason[];
   /** The approval that the call uses. */
   readonly approval?: Approval;
   /**
-   * Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-   * are listed.
+   * The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+   * values are listed.
    */
   readonly origins?: readonly Proof[];
-  /**
-   * The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
-   * call.
-   */
+  /** The secrets that the call takes, in the order of its arguments. A host without secrets must not send the call. */
   readonly secrets?: readonly Secret[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -729,24 +739,24 @@ export interface DeniedDecision {
   readonly server?: string;
   readonly tool: string;
   readonly effect?: Effect;
-  /** The digest of the action: what is approved is this, and nothing else. */
+  /** The digest of the action. The approval covers this action, and no other. */
   readonly digest?: string;
-  /** What the model may be told. Empty where the call may run. */
+  /** The text that the model may read. Empty if the call may run. */
   readonly message: string;
-  /** Why it may not run, or needs approval. */
+  /** The reasons for which the call may not run, or needs approval. */
   readonly reasons: readonly Reason[];
-  /** Where it is denied: the tools that are not. */
+  /** If the call is denied, the tools that are allowed. */
   readonly allowed: readonly string[];
   /**
-   * Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-   * are listed.
+   * The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+   * values are listed.
    */
   readonly origins?: readonly Proof[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** A person must decide first. Then ask again, with the approval in the facts. */
+/** A person must decide first. The caller then asks again, with the approval in the facts. */
 export interface ApprovalDecision {
   readonly permit: "approval";
   /** Whether the call may run now. Not enumerable. */
@@ -757,25 +767,22 @@ export interface ApprovalDecision {
   readonly server?: string;
   readonly tool: string;
   readonly effect: Effect;
-  /** The text to send, byte for byte. None where the call is denied. */
+  /** The exact text to send. Missing if the call is denied. */
   readonly arguments: string;
-  /** The digest of the action: what is approved is this, and nothing else. */
+  /** The digest of the action. The approval covers this action, and no other. */
   readonly digest: string;
-  /** What the model may be told. Empty where the call may run. */
+  /** The text that the model may read. Empty if the call may run. */
   readonly message: string;
-  /** Why it may not run, or needs approval. */
+  /** The reasons for which the call may not run, or needs approval. */
   readonly reasons: readonly Reason[];
-  /** What a person is asked. */
+  /** The request for approval that a person sees. */
   readonly ask: Ask;
   /**
-   * Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-   * are listed.
+   * The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+   * values are listed.
    */
   readonly origins?: readonly Proof[];
-  /**
-   * The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
-   * call.
-   */
+  /** The secrets that the call takes, in the order of its arguments. A host without secrets must not send the call. */
   readonly secrets?: readonly Secret[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
@@ -783,30 +790,35 @@ export interface ApprovalDecision {
 
 /** The rules of one agent above a child. */
 export interface ParentRules {
-  /** The part of its profile that judges calls of the tools that were handed on: see profile.schema.json. */
+  /** The part of the agent's profile that judges calls of the tools that were handed on: see profile.schema.json. */
   readonly profile: Readonly<Record<string, unknown>>;
-  /** Its task, if a scope or an origin names it. The child's model does not see it. */
+  /** The agent's task, if a scope or an origin names it. The child's model does not see it. */
   readonly task?: unknown;
-  /** The values of its context that a scope or an origin names. The child's model does not see them. */
+  /** The values of the agent's context that a scope or an origin names. The child's model does not see them. */
   readonly context?: Readonly<Record<string, unknown>>;
   /** The lists that a scope or an origin names. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
-  /** What people said to it, if an origin needs it. The child's model does not see it. */
+  /** The texts that people said to the agent, if an origin needs them. The child's model does not see them. */
   readonly said?: readonly string[];
-  /** Values of its results that an origin names: see facts.schema.json. The child's model does not see them. */
+  /** Values of the agent's results that an origin names: see facts.schema.json. The child's model does not see them. */
   readonly observed?: readonly Readonly<Record<string, unknown>>[];
   /**
-   * How often each call was permitted in its run and below it before the child started, where its budget has
-   * `same_call`. A call that waits for approval counts.
+   * The number of times that each call was permitted in the agent's run and below it before the child started, if the
+   * agent's budget has `same_call`. A call that waits for approval counts.
    */
   readonly calls?: Readonly<Record<string, number>>;
-  /** When the last calls of each tool with a `rate` were permitted in its run and below it before the child started. */
+  /**
+   * The times of the last permitted calls of each tool with a `rate`, in the agent's run and below it, before the child
+   * started.
+   */
   readonly recent?: Readonly<Record<string, readonly number[]>>;
-  /** How often other children, which run at the same time, may make each call that does more than read. */
+  /**
+   * The number of times that other children, which run at the same time, may make each call that is not only a read.
+   */
   readonly reserved?: number;
 }
 
-/** What the child may use. */
+/** The budget of the child. */
 export interface ChildBudget {
   readonly steps?: number;
   readonly tool_calls?: number;
@@ -819,22 +831,25 @@ export interface ChildBudget {
 /** The bounds of a child. */
 export interface Bounds {
   readonly run: string;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
   /** The tools that were handed on. */
   readonly tools: readonly string[];
   /**
-   * The rules of the agents above, the parent's first. Each call of the child is judged by all of them, and by its own
-   * profile.
+   * The rules of the agents above, beginning with the parent. Each of them judges each call of the child, in addition
+   * to the child's own profile.
    */
   readonly rules: readonly ParentRules[];
-  /** What the parent has read. */
+  /** The labels of the data that the parent has read. */
   readonly labels?: readonly string[];
-  /** What the child may use. */
+  /** The budget of the child. */
   readonly budget: ChildBudget;
-  /** When, in milliseconds since 1970. The run's time is the greatest one seen. */
+  /** The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far. */
   readonly deadline?: number;
-  /** Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one. */
+  /**
+   * True if the last of the rules is the run's own profile after an edit. In a run without a parent, it is the only
+   * one.
+   */
   readonly edited?: boolean;
 }
 
@@ -847,22 +862,22 @@ export interface ModelCall {
   readonly arguments: unknown;
 }
 
-/** Tokens. Without it they are estimated from bytes. */
+/** The number of tokens. If it is missing, it is estimated from bytes. */
 export interface TokenUsage {
   readonly input?: number;
   readonly output?: number;
 }
 
 /**
- * The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
- * long as they need approval for no other reason. Not with a token.
+ * The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+ * long as they need approval for no other reason. Not allowed with a token.
  */
 export interface ApprovalRemember {
   /** The names of the arguments that may differ or be missing. */
   readonly any?: readonly string[];
-  /** How many further calls it covers. */
+  /** The number of further calls that it covers. */
   readonly times?: number;
-  /** How long it holds, in seconds from now. */
+  /** The time for which it is valid, in seconds from now. */
   readonly ttl_s?: number;
 }
 
@@ -870,63 +885,63 @@ export interface ApprovalRemember {
 export interface Stored {
   /** The name of the store. */
   readonly store: string;
-  /** The key. Without it: the whole store. */
+  /** The key. If it is missing, the whole store. */
   readonly key?: string;
   readonly labels: readonly string[];
 }
 
-/** What it used. A member that is missing is nothing; without this, it used all that it had. */
+/**
+ * The budget that the child used. A missing member counts as zero. Without this object, the child counts as having used
+ * its whole budget.
+ */
 export interface ChildUse {
   readonly steps?: number;
   readonly tool_calls?: number;
   readonly tokens?: number;
   readonly ms?: number;
-  /** How often each call was permitted. The parent counts them as its own. */
+  /** The number of times that each call was permitted. The parent counts them as its own. */
   readonly calls?: Readonly<Record<string, number>>;
-  /** When the last calls of each tool with a `rate` were permitted. The parent counts them as its own. */
+  /** The times of the last permitted calls of each tool with a `rate`. The parent counts them as its own. */
   readonly recent?: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface UncertainCall {
-  /** The child's, where a child made it. */
+  /** The child that made the call. Missing if the run itself made it. */
   readonly run?: string;
-  /** The key of a call, as its action has it. */
+  /** The key of a call, as in its action. */
   readonly call: string;
-  /** Where it runs. */
+  /** The server of the tool. */
   readonly server?: string;
-  /** Its name there. */
+  /** The name of the tool in the child. */
   readonly tool: string;
-  /** What was sent; of a child's, cut to 1 KiB. */
+  /** The arguments that were sent. Those of a child are truncated to 1 KiB. */
   readonly arguments: string;
 }
 
-/** A call that the model asked for. */
+/** A call that the model requested. */
 export interface RequestedCall {
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly call: string;
   /** The model's own id. */
   readonly id?: string;
-  /** Where it runs. */
+  /** The server of the tool. */
   readonly server?: string;
-  /** As the model gave it. */
+  /** The arguments as the model gave them. */
   readonly tool: string;
-  /** The text as the model wrote it. */
+  /** The arguments as the model wrote them. */
   readonly arguments: string;
 }
 
-/**
- * One message. Messages stand in a fixed order: role, rules, task, context, what was said and what came of it, and last
- * what to answer.
- */
+/** One message. The messages have a fixed order: role, rules, task, context, history, and last what to answer. */
 export interface PromptMessage {
   readonly role: Role;
-  /** What it says. Data from outside stands between marks that it cannot know. */
+  /** The text of the message. Data from outside is between marks that the data cannot know. */
   readonly text: string;
   /** The calls of an assistant's message. */
   readonly calls?: readonly RequestedCall[];
   /** The call that a tool's message answers. */
   readonly call?: string;
-  /** The model's own id of it. */
+  /** The model's own id for the call. */
   readonly id?: string;
   /** The provider's message, unchanged. */
   readonly message?: Readonly<Record<string, unknown>>;
@@ -934,172 +949,172 @@ export interface PromptMessage {
 
 /** A tool that the model sees. */
 export interface VisibleTool {
-  /** Where it runs. */
+  /** The server of the tool. */
   readonly server?: string;
-  /** Its name. */
+  /** The name of the tool. */
   readonly tool: string;
   readonly effect: Effect;
   readonly permit: Permit;
-  /** As its server lists it, cleaned. */
+  /** The definition as the server lists it, sanitized. */
   readonly definition?: Readonly<Record<string, unknown>>;
 }
 
-/** What the model is asked. */
+/** The request to the model. */
 export interface ModelPrompt {
   readonly messages: readonly PromptMessage[];
-  /** The surface: the tools that it may call now. */
+  /** The surface: the tools that the model may call now. */
   readonly tools: readonly VisibleTool[];
 }
 
-/** The approval that it uses. */
+/** The approval that the call uses. */
 export interface Approval {
-  /** Who approved. */
+  /** The principal who approved. */
   readonly principal: string;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** True if a person gave it for another call of the run, and it covers this one, too. */
+  /** True if a person gave the approval for another call of the run and it also covers this one. */
   readonly remembered?: boolean;
 }
 
-/** A secret whose value the host puts in place of a reference when it sends the call. */
+/** A secret. The host replaces a reference with its value when it sends the call. */
 export interface Secret {
   /** A JSON Pointer into the arguments. The value there is the text `secret:NAME`. */
   readonly at: string;
-  /** Its name. */
+  /** The name of the tool. */
   readonly name: string;
 }
 
-/** What a person is asked. */
+/** The request for approval that a person sees. */
 export interface Ask {
-  /** The run's own key of a call: c1, c2, …. */
+  /** The run's own key for a call: c1, c2, …. */
   readonly key: string;
-  /** Of the action: what is approved is this, and nothing else. */
+  /** The digest of the action. The approval covers this action, and no other. */
   readonly digest: string;
-  /** The principals who may decide: one of them is enough. */
+  /** The principals who may decide. One of them is enough. */
   readonly by: readonly string[];
   /**
-   * The public keys of those who have one: their decision counts only with a token that one of these keys signed,
-   * whoever's profile has it. Where the profiles of a child and of the agents above it have different keys for one
-   * principal, the list is empty, and the principal cannot decide.
+   * The public keys of the principals that have keys. Such a principal's decision counts only with a token that one of
+   * these keys signed, whichever profile lists the key. If the profiles of a child and of the agents above it list
+   * different keys for one principal, the list is empty, and the principal cannot decide.
    */
   readonly keys?: Readonly<Record<string, readonly string[]>>;
-  /** From then on, neither the ask nor an approval holds. */
+  /** The time at which the ask and any approval of it expire. */
   readonly expires: number;
-  /** What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before. */
+  /** The whole call as it would be sent, with invisible characters escaped, and the equal calls that ran before. */
   readonly view: string;
 }
 
-/** Why the run has to end. */
+/** The reason for which the run must end. */
 export interface StopReason {
   readonly code: StopCode;
-  /** For people. */
+  /** The text for people. */
   readonly message: string;
 }
 
-/** How much was used. */
+/** The used budget. */
 export interface RunUse {
   readonly steps: number;
   readonly tool_calls: number;
   readonly tokens: number;
-  /** How often each call was permitted, by a digest of the call: for the parent of a child. */
+  /** The number of times that each call was permitted, by a digest of the call. For the parent of a child. */
   readonly calls?: Readonly<Record<string, number>>;
-  /** When the last calls of each tool with a `rate` were permitted: for the parent of a child. */
+  /** The times of the last permitted calls of each tool with a `rate`. For the parent of a child. */
   readonly recent?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** What a child asked of its parent's context, and was denied. */
+/** The part of its parent's context that a child requested and was denied. */
 export interface ContextRequest {
-  /** Why it asked, as it says. */
+  /** The child's reason for the request. */
   readonly reason: string;
-  /** Of the task that it was given. */
+  /** The digest of the task that it received. */
   readonly packet: string;
   /** The tools that its profile names. */
   readonly tools: readonly string[];
 }
 
-/** A tool that it does not see. */
+/** A tool that the model does not see. */
 export interface HiddenName {
   /** NAME or SERVER/NAME. */
   readonly tool: string;
   readonly code: HiddenToolCode;
-  /** What is wrong with its definition, and where. */
+  /** The error in the tool's definition, and its place. */
   readonly message?: string;
 }
 
-/** Why it may not run, or needs approval. */
+/** The reasons for which the call may not run, or needs approval. */
 export interface Reason {
   readonly code: ReasonCode;
-  /** For people. */
+  /** The text for people. */
   readonly message: string;
   readonly violations: readonly Violation[];
 }
 
-/** Where the name of its item stands. */
+/** The place of the name of the value's item. */
 export interface NamePlace {
   /** `user` or `task`. */
   readonly origin: string;
-  /** The number of the text among those that people said, from 1. */
+  /** The number of the text among the texts that people said, counted from 1. */
   readonly message?: number;
   /** A JSON Pointer into the task. */
   readonly at?: string;
-  /** A part of the text there, in bytes: the first byte, and the one after the last. */
+  /** A range of bytes in the text there: the first byte, and the one after the last. */
   readonly span?: Span;
 }
 
-/** Where a value of a call comes from, or where it was looked for. */
+/** The origin of a value of a call, or the places where it was sought. */
 export interface Proof {
   /** A JSON Pointer into the arguments. */
   readonly pointer: string;
-  /** `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule has it. */
+  /** `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as in the rule. */
   readonly origin?: string;
-  /** The number of the text among those that people said, from 1. */
+  /** The number of the text among the texts that people said, counted from 1. */
   readonly message?: number;
-  /** The call whose result has it. */
+  /** The call whose result contains it. */
   readonly call?: string;
   /** A JSON Pointer into the task, the value of the context, the list or the result. */
   readonly at?: string;
-  /** A part of the text there, in bytes: the first byte, and the one after the last. */
+  /** A range of bytes in the text there: the first byte, and the one after the last. */
   readonly span?: Span;
-  /** Where the name of its item stands. */
+  /** The place of the name of the value's item. */
   readonly named?: NamePlace;
-  /** Where a value without an origin was looked for. */
+  /** The places where a value without an origin was sought. */
   readonly sought?: readonly string[];
 }
 
 export interface Instruction {
   readonly kind: string;
-  /** Its place in the result. */
+  /** The place in the result. */
   readonly path: string;
-  /** Where it is in the text there: the first byte, and the one after the last. */
+  /** The range of bytes in the text there: the first byte, and the one after the last. */
   readonly span: Span;
 }
 
-/** What was found in the whole result, and what was done about it. */
+/** The findings in the whole result, and their treatment. */
 export interface Found {
-  /** How many links and images are defanged. */
+  /** The number of links and images that were defanged. */
   readonly defanged: number;
-  /** How many hidden characters of each kind are escaped. */
+  /** The number of hidden characters of each kind that were escaped. */
   readonly escaped: Readonly<Record<string, number>>;
-  /** Passages that read like an instruction. They stay. */
+  /** Passages that read like an instruction. They are kept. */
   readonly instructions: readonly Instruction[];
-  /** How many more there are. */
+  /** The number of further ones. */
   readonly instructions_left_out: number;
-  /** How many secrets of each kind are left out. */
+  /** The number of secrets of each kind that were left out. */
   readonly redacted: Readonly<Record<string, number>>;
 }
 
-/** The use of budgets: see facts.schema.json. */
+/** The used budget: see facts.schema.json. */
 export interface BudgetUse {
   readonly tool_calls: number;
   readonly tokens: number;
   readonly ms: number;
-  /** How often each call was permitted, by a digest of the call. */
+  /** The number of times that each call was permitted, by a digest of the call. */
   readonly calls: Readonly<Record<string, number>>;
-  /** When the last calls of each tool with a `rate` were permitted. */
+  /** The times of the last permitted calls of each tool with a `rate`. */
   readonly recent?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Where it was cut: how many items or lines of how many are shown. */
+/** The truncation: the number of items or lines that are shown, and the total number. */
 export interface Shown {
   readonly unit: ShownUnit;
   readonly head: number;
@@ -1115,49 +1130,49 @@ export interface Provenance {
 }
 
 export interface Freshness {
-  /** Until when the data goes, in milliseconds since 1970. */
+  /** The time up to which the data extends, in milliseconds since 1970. */
   readonly until?: number;
   readonly lag_s: number;
   readonly stale: boolean;
 }
 
-/** What the model may read of a result. */
+/** The part of a result that the model may read. */
 export interface Observation {
   /** The document as JSON text, the same bytes as in every other runtime. Not enumerable. */
   readonly json: string;
-  /** What claims cite: the tool's name, `#`, and the key of the call. */
+  /** The id that claims cite: the tool's name, `#`, and the key of the call. */
   readonly id: string;
   readonly server?: string;
   readonly tool: string;
-  /**
-   * `error`: the tool says that it failed. `invalid`: the result is not what its schema asks for, and none of it is
-   * shown.
-   */
+  /** `error`: the tool reports a failure. `invalid`: the result does not match its schema, and none of it is shown. */
   readonly status: ObservationStatus;
-  /** What goes into the prompt: where the data comes from, what is wrong with it, and the text between marks. */
+  /** The text for the prompt: the source of the data, its problems, and the data between marks. */
   readonly message: string;
-  /** The data: cut, cleaned, at most `max_bytes` of the profile. */
+  /** The data: truncated to the profile's `max_bytes`, and sanitized. */
   readonly text: string;
-  /** The kinds of evidence that it is. */
+  /** The kinds of evidence that it provides. */
   readonly kinds: readonly string[];
   readonly labels: readonly string[];
   readonly confidence: Confidence;
-  /** Whether it is everything that there is. */
+  /** True if it contains the complete result. */
   readonly complete: boolean;
   readonly limitations: readonly Limitation[];
-  /** The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as it is. */
+  /**
+   * The result that replaces a result of the Model Context Protocol. If it is missing, that result is passed on
+   * unchanged.
+   */
   readonly returned?: Readonly<Record<string, unknown>>;
   /** The digest of the whole result, under which the host keeps it. */
   readonly artifact: string;
   /** The length of the whole result. */
   readonly bytes: number;
-  /** Where it was cut: how many items or lines of how many are shown. */
+  /** The truncation: the number of items or lines that are shown, and the total number. */
   readonly shown?: Shown;
   readonly provenance: Provenance;
   readonly freshness?: Freshness;
-  /** What was found in the whole result, and what was done about it. */
+  /** The findings in the whole result, and their treatment. */
   readonly found: Found;
-  /** Where it does not match its schema. */
+  /** The places at which it does not match its schema. */
   readonly violations: readonly Violation[];
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;

@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use super::value::{Json, Large, present, tag, unknown, write};
 use crate::types::{Confidence, Finish, Span, Violation};
 
-/// A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is recorded,
+/// A fact from outside that `advance` applies. The host sets its time. An event that does not fit the run is recorded,
 /// and changes nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// When, in milliseconds since 1970. The run's time is the greatest one seen.
+    /// The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far.
     pub at: u64,
     /// What happened.
     pub kind: EventKind,
@@ -67,55 +67,55 @@ impl<'de> Deserialize<'de> for Event {
 #[expect(clippy::large_enum_variant, reason = "an event is made, sent and dropped: nothing keeps many")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventKind {
-    /// A run starts. It is the first event, and the only one of its kind.
+    /// A run starts. This is the first event, and the only one of its kind.
     Started(StartedEvent),
-    /// What servers list now.
+    /// The tools that servers list now.
     ToolsListed(ToolsListedEvent),
-    /// What the model wrote.
+    /// The output of the model.
     ModelOutput(ModelOutputEvent),
-    /// The model gave no output.
+    /// The model returned no output.
     ModelFailed(ModelFailedEvent),
-    /// One call from outside of a loop, for profiles that have none.
+    /// One call from outside a loop, for profiles without a loop.
     Call(CallEvent),
-    /// The host is about to send a call. It journals this before it sends.
+    /// The host is about to send a call. It writes this event to the journal first.
     ToolStarted(ToolStartedEvent),
-    /// What a tool returned: see result.schema.json.
+    /// The result of a tool: see result.schema.json.
     ToolResult(ToolResultEvent),
-    /// A call came to no result.
+    /// A call ended without a result.
     ToolFailed(ToolFailedEvent),
-    /// A call goes on elsewhere. Its result comes later.
+    /// A call continues elsewhere. Its result comes later.
     Job(JobEvent),
-    /// What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
-    /// again: if it needs approval, that is a new ask.
+    /// A person's decision about one ask. `edited` replaces the call's arguments with `arguments`. The call is then judged
+    /// again, and needs a new ask if it requires approval.
     Approval(ApprovalEvent),
-    /// What a person answered.
+    /// A person's answer to a question.
     Input(InputEvent),
-    /// What a person says by themselves.
+    /// A message that a person sent unasked.
     UserMessage(UserMessageEvent),
-    /// What a person said elsewhere, by which `origins` are proven. The model is not told it.
+    /// A text that a person said elsewhere, which can prove `origins`. The model does not receive it.
     Said(SaidEvent),
-    /// Labels that other runs gave to data in stores. They add to those that the run knows.
+    /// Labels that other runs gave to data in stores, in addition to those that the run knows.
     Stores(StoresEvent),
-    /// A declared value changed.
+    /// A declared context value changed.
     Context(ContextEvent),
-    /// A person says what became of an uncertain call.
+    /// A person states the outcome of an uncertain call.
     Resolution(ResolutionEvent),
     /// A person changes the mode.
     Mode(ModeEvent),
-    /// The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the
-    /// run started; a later event of this kind replaces the edited one.
+    /// The profile was edited. Until the run ends, a call must satisfy both the edited profile and the one with which the
+    /// run started. A later event of this kind replaces the edited profile.
     Profile(ProfileEvent),
-    /// How a child ended, as its action `finish` has it.
+    /// The end of a child, as in its action `finish`.
     ChildResult(ChildResultEvent),
     /// The host cancelled a call.
     CallCancelled(CallCancelledEvent),
     /// A person ends the run.
     Cancelled(CancelledEvent),
-    /// A message between a client and a server of tools that is no call of a tool.
+    /// A message between a client and a tool server that is not a tool call.
     Message(MessageEvent),
     /// Time has passed.
     Tick(TickEvent),
-    /// The host starts again after it was interrupted.
+    /// The host restarts after an interruption.
     Resumed(ResumedEvent),
 }
 
@@ -336,38 +336,39 @@ impl From<ResumedEvent> for EventKind {
     }
 }
 
-/// A run starts. It is the first event, and the only one of its kind.
+/// A run starts. This is the first event, and the only one of its kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartedEvent {
     /// The run's id.
     pub run: String,
-    /// For whom the agent works.
+    /// The person or system that the agent works for.
     pub principal: String,
-    /// A secret of the run, random. The marks around data from outside are made from it.
+    /// A random secret of the run, from which the marks around data from outside are derived.
     pub nonce: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// One of the profile's modes. Default: its first.
+    /// One of the profile's modes. Default: the first mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// The task. Free text where the profile says `frame`.
+    /// The task. Free text if the profile has `frame`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub task: Option<Json>,
-    /// Values by the names that the profile's `context` has.
+    /// Values, by the names in the profile's `context`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Json>,
-    /// Lists that `scope` names.
+    /// The lists that `scope` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lists: Option<BTreeMap<String, Vec<String>>>,
-    /// What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there.
+    /// The tools that servers list now, as in `tools_listed`. Without this member, all tools of the profile are
+    /// available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<Json>,
-    /// Labels of data that the client has read before, in other runs.
+    /// The labels of data that the client has read in earlier runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    /// What a parent allows, as its action `delegate` has it.
+    /// The limits that a parent sets, as in its action `delegate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Bounds>,
 }
@@ -397,10 +398,10 @@ impl StartedEvent {
     }
 }
 
-/// What servers list now.
+/// The tools that servers list now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolsListedEvent {
-    /// In the format of lock files, see lock.schema.json.
+    /// The list, in the format of lock files: see lock.schema.json.
     pub listed: Json,
 }
 
@@ -416,26 +417,26 @@ impl ToolsListedEvent {
     }
 }
 
-/// What the model wrote.
+/// The output of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelOutputEvent {
-    /// The key of the action `ask_model` that it answers.
+    /// The key of the action `ask_model` that this event answers.
     pub key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Large<String>>,
-    /// The calls that the model asks for, in its order.
+    /// The calls that the model requests, in its order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<Vec<ModelCall>>,
-    /// The provider's message. It comes back unchanged in later prompts.
+    /// The provider's message. Later prompts contain it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Json>,
-    /// Why the model stopped.
+    /// The reason for which the model stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<Finish>,
-    /// Tokens. Without it they are estimated from bytes.
+    /// The number of tokens. If it is missing, it is estimated from bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
-    /// The artifacts that the step asked for under `need`: texts by their digests.
+    /// The artifacts that the step requested under `need`: texts by their digests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<BTreeMap<String, String>>,
 }
@@ -460,13 +461,13 @@ impl ModelOutputEvent {
     }
 }
 
-/// The model gave no output.
+/// The model returned no output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelFailedEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub key: String,
     pub message: String,
-    /// Whether another attempt may help. Default: no, it failed for good.
+    /// Whether another attempt may help. Default: false, a permanent failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<bool>,
 }
@@ -483,7 +484,7 @@ impl ModelFailedEvent {
     }
 }
 
-/// One call from outside of a loop, for profiles that have none.
+/// One call from outside a loop, for profiles without a loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -492,8 +493,8 @@ pub struct CallEvent {
     pub server: Option<String>,
     pub tool: String,
     pub arguments: Json,
-    /// Digests of calls that an equal call may join, as `same` of their decisions has them. A call that joins one is not
-    /// decided.
+    /// The digests of calls that an equal call may join, as in `same` of their decisions. A call that joins another is
+    /// not decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joinable: Option<Vec<String>>,
 }
@@ -510,10 +511,10 @@ impl CallEvent {
     }
 }
 
-/// The host is about to send a call. It journals this before it sends.
+/// The host is about to send a call. It writes this event to the journal first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolStartedEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
 }
 
@@ -529,36 +530,36 @@ impl ToolStartedEvent {
     }
 }
 
-/// What a tool returned: see result.schema.json.
+/// The result of a tool: see result.schema.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResultEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// `error`: the tool says that it failed. Then the result is cleaned, and not held to the schema.
+    /// `error`: the tool reports a failure. The result is then sanitized, and not validated against the schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ResultStatus>,
     /// Any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Json>,
-    /// A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its `structuredContent` is
-    /// held to the schema, or without one its only text.
+    /// A whole result of the Model Context Protocol, which itself says whether the tool failed. Its `structuredContent`
+    /// is validated against the schema. Without that, its only text is validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Json>,
-    /// Text. Where the profile has a schema or items for the result, it is read as JSON.
+    /// Text. If the profile has a schema or items for the result, it is parsed as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Large<String>>,
     /// The beginning of a text that is too large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// Its end.
+    /// The end of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<String>,
-    /// Its length in bytes.
+    /// The length of the whole text in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
-    /// The digest of the whole, under which the host keeps it. Beside `returned` it is the host's word.
+    /// The digest of the whole result, under which the host keeps it. Beside `returned`, the host states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
@@ -586,13 +587,13 @@ impl ToolResultEvent {
     }
 }
 
-/// A call came to no result.
+/// A call ended without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolFailedEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
     pub message: String,
-    /// Whether the call may have had an effect. Default: unknown, where it was started.
+    /// Whether the call may have had an effect. Default: unknown, if it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<PossibleEffect>,
 }
@@ -609,12 +610,12 @@ impl ToolFailedEvent {
     }
 }
 
-/// A call goes on elsewhere. Its result comes later.
+/// A call continues elsewhere. Its result comes later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
-    /// Until then, at most, in seconds from now.
+    /// The maximum time until then, in seconds from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_s: Option<u64>,
 }
@@ -631,11 +632,11 @@ impl JobEvent {
     }
 }
 
-/// What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then judged
-/// again: if it needs approval, that is a new ask.
+/// A person's decision about one ask. `edited` replaces the call's arguments with `arguments`. The call is then judged
+/// again, and needs a new ask if it requires approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub key: String,
     pub digest: String,
     pub decision: ApprovalAnswer,
@@ -643,14 +644,14 @@ pub struct ApprovalEvent {
     /// The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
-    /// long as they need approval for no other reason. Not with a token.
+    /// The approval also covers further calls of this run: those of the same tool with the same arguments except some,
+    /// as long as they need approval for no other reason. Not allowed with a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<ApprovalRemember>,
-    /// Why, in the person's words. The model reads it if the call is rejected or edited.
+    /// The reason, in the person's words. The model reads it if the call is rejected or edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the host verified before it appended this.
+    /// The facts that the host verified before it appended this event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
 }
@@ -681,7 +682,7 @@ impl ApprovalEvent {
     }
 }
 
-/// What a person answered.
+/// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InputEvent {
     /// The key of the action `ask_input`.
@@ -703,7 +704,7 @@ impl InputEvent {
     }
 }
 
-/// What a person says by themselves.
+/// A message that a person sent unasked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UserMessageEvent {
     pub text: Large<String>,
@@ -725,7 +726,7 @@ impl UserMessageEvent {
     }
 }
 
-/// What a person said elsewhere, by which `origins` are proven. The model is not told it.
+/// A text that a person said elsewhere, which can prove `origins`. The model does not receive it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SaidEvent {
     pub text: Large<String>,
@@ -745,7 +746,7 @@ impl SaidEvent {
     }
 }
 
-/// Labels that other runs gave to data in stores. They add to those that the run knows.
+/// Labels that other runs gave to data in stores, in addition to those that the run knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoresEvent {
     pub stores: Vec<Stored>,
@@ -763,7 +764,7 @@ impl StoresEvent {
     }
 }
 
-/// A declared value changed.
+/// A declared context value changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextEvent {
     pub name: String,
@@ -782,10 +783,10 @@ impl ContextEvent {
     }
 }
 
-/// A person says what became of an uncertain call.
+/// A person states the outcome of an uncertain call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResolutionEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
     pub outcome: ResolutionOutcome,
     pub principal: String,
@@ -824,8 +825,8 @@ impl ModeEvent {
     }
 }
 
-/// The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the
-/// run started; a later event of this kind replaces the edited one.
+/// The profile was edited. Until the run ends, a call must satisfy both the edited profile and the one with which the
+/// run started. A later event of this kind replaces the edited profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfileEvent {
     /// The edited profile: see profile.schema.json.
@@ -844,10 +845,10 @@ impl ProfileEvent {
     }
 }
 
-/// How a child ended, as its action `finish` has it.
+/// The end of a child, as in its action `finish`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildResultEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
     pub status: RunStatus,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
@@ -858,13 +859,14 @@ pub struct ChildResultEvent {
     pub labels: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// What it used. A member that is missing is nothing; without this, it used all that it had.
+    /// The budget that the child used. A missing member counts as zero. Without this object, the child counts as having
+    /// used its whole budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ChildUse>,
-    /// What it asked of the parent's context, and was denied.
+    /// The parts of the parent's context that the child requested and was denied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<Json>>,
-    /// Calls of which nobody knows whether they had their effect.
+    /// Calls whose effect is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncertain: Option<Vec<UncertainCall>>,
 }
@@ -894,9 +896,9 @@ impl ChildResultEvent {
 /// The host cancelled a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallCancelledEvent {
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
-    /// Whether the call may have had an effect. Default: unknown, where it was started.
+    /// Whether the call may have had an effect. Default: unknown, if it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<PossibleEffect>,
 }
@@ -934,19 +936,19 @@ impl CancelledEvent {
     }
 }
 
-/// A message between a client and a server of tools that is no call of a tool.
+/// A message between a client and a tool server that is not a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MessageEvent {
-    /// Tells equal messages apart.
+    /// An id that distinguishes equal messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Its method, or that of the request that it answers.
+    /// The method of the message, or of the request that it answers.
     pub method: String,
     #[serde(rename = "from")]
     pub from_: Party,
-    /// What it says. Without it, only whether the method exists is decided.
+    /// The content of the message. Without it, only the method is checked.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub document: Option<Json>,
 }
@@ -979,10 +981,10 @@ impl TickEvent {
     }
 }
 
-/// The host starts again after it was interrupted.
+/// The host restarts after an interruption.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ResumedEvent {
-    /// What servers list now, as `tools_listed` has it.
+    /// The tools that servers list now, as in `tools_listed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<Json>,
 }
@@ -999,20 +1001,20 @@ impl ResumedEvent {
     }
 }
 
-/// What the host must do next: decided by `advance`, done by the host. Each has a key of its own.
+/// The next action of the host. `advance` decides it, and the host performs it. Each action has its own key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Ask the model, and send what it writes as `model_output`.
+    /// Call the model, and send its output as `model_output`.
     AskModel(AskModelAction),
-    /// Send a call. Append `tool_started` before it is sent; if that event is ignored, do not send it.
+    /// Send a call. Append `tool_started` before sending it. If that event is ignored, do not send the call.
     Execute(ExecuteAction),
     /// Ask a person, and send the decision as `approval`.
     AskApproval(AskApprovalAction),
-    /// Ask a person, and send the answer as `input`; about an uncertain call, as `resolution`.
+    /// Ask a person a question, and send the answer as `input`. For an uncertain call, send it as `resolution`.
     AskInput(AskInputAction),
-    /// Start the run of another agent, or go on with it: its run has one name. Append `tool_started` before.
+    /// Start or continue the run of another agent. The run's name is fixed. Append `tool_started` first.
     Delegate(DelegateAction),
-    /// Cancel a call that was sent or is about to be.
+    /// Cancel a call that was sent or is about to be sent.
     Cancel(CancelAction),
     /// The run has ended.
     Finish(FinishAction),
@@ -1126,46 +1128,47 @@ impl From<FinishAction> for Action {
     }
 }
 
-/// Ask the model, and send what it writes as `model_output`.
+/// Call the model, and send its output as `model_output`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskModelAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// `frame`: make a task of free text. `step`: go on. `final`: answer, without tools.
+    /// The purpose of the request. `frame`: turn free text into a task. `step`: continue. `final`: answer without
+    /// tools.
     pub purpose: Purpose,
-    /// What the model is asked.
+    /// The request to the model.
     pub prompt: Large<ModelPrompt>,
-    /// Later answers do not count.
+    /// Later answers are ignored.
     pub expires: u64,
 }
 
-/// Send a call. Append `tool_started` before it is sent; if that event is ignored, do not send it.
+/// Send a call. Append `tool_started` before sending it. If that event is ignored, do not send the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecuteAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
-    /// Where it runs. None: the host itself.
+    /// The server of the tool. Missing if the host itself offers the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Its name there.
+    /// The name of the tool in the child.
     pub tool: String,
     pub effect: Effect,
-    /// Exactly the text to be sent.
+    /// The exact text to send.
     pub arguments: String,
-    /// Of the action.
+    /// The digest of the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The same one however often the call is sent.
+    /// The idempotency key, which stays the same however often the call is sent.
     pub idempotency_key: String,
-    /// Later results of a read do not count; an effect is then uncertain.
+    /// Later results of a read are ignored. An effect is then uncertain.
     pub expires: u64,
-    /// The approval that it uses.
+    /// The approval that the call uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// The secrets whose values the host puts into the arguments, in the order of the arguments. A host that has no secrets
-    /// must not send the call.
+    /// The secrets whose values the host inserts into the arguments, in the order of the arguments. A host without
+    /// secrets must not send the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<Secret>>,
 }
@@ -1175,55 +1178,56 @@ pub struct ExecuteAction {
 pub struct AskApprovalAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
-    /// What a person is asked.
+    /// The request for approval that a person sees.
     pub ask: Ask,
 }
 
-/// Ask a person, and send the answer as `input`; about an uncertain call, as `resolution`.
+/// Ask a person a question, and send the answer as `input`. For an uncertain call, send it as `resolution`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskInputAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// Without what cannot be seen.
+    /// The question, without invisible characters.
     pub question: String,
-    /// The uncertain call of which somebody must say what became.
+    /// The uncertain call whose outcome somebody must state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// In milliseconds since 1970.
     pub expires: u64,
 }
 
-/// Start the run of another agent, or go on with it: its run has one name. Append `tool_started` before.
+/// Start or continue the run of another agent. The run's name is fixed. Append `tool_started` first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DelegateAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
-    /// The child's run.
+    /// The id of the child's run.
     pub run: String,
-    /// Its agent.
+    /// The child's agent.
     pub agent: String,
-    /// Of its profile.
+    /// The digest of the child's profile.
     pub profile: String,
-    /// Why, as the model says.
+    /// The model's reason for the delegation.
     pub reason: String,
-    /// All that it is given.
+    /// The task of the child: everything that it receives.
     pub task: Json,
-    /// Of the task as it stands here.
+    /// The digest of this task.
     pub digest: String,
-    /// What the parent allows. It goes into the child's event `started` as `parent`, as it is: see event.schema.json.
+    /// The limits that the parent sets. They go unchanged into the child's event `started` as `parent`: see
+    /// event.schema.json.
     pub parent: Bounds,
 }
 
-/// Cancel a call that was sent or is about to be.
+/// Cancel a call that was sent or is about to be sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CancelAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
 }
 
@@ -1233,56 +1237,56 @@ pub struct FinishAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
     pub status: RunStatus,
-    /// The final answer, or what a partial one is made of: `asked`, `found`, `missing`, `why`, `plan`.
+    /// The final answer. For a partial one, its parts: `asked`, `found`, `missing`, `why`, `plan`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub document: Option<Json>,
-    /// Why it had to end. Empty where the answer is final.
+    /// The reason for which the run had to end. Empty if the answer is final.
     pub reasons: Vec<StopReason>,
     /// The kinds of evidence that are missing.
     pub missing: Vec<String>,
-    /// Effects of which nobody knows.
+    /// Effects whose outcome is unknown.
     pub uncertain: Vec<UncertainCall>,
     /// The kinds of evidence that were found.
     pub kinds: Vec<String>,
-    /// Of all that the model has read.
+    /// The labels of everything that the model has read.
     pub labels: Vec<String>,
-    /// The weakest of all observations.
+    /// The lowest confidence of all observations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// How much was used.
+    /// The used budget.
     pub used: RunUse,
     pub requests: Vec<ContextRequest>,
 }
 
-/// What a step decided. It goes into the journal beside the event.
+/// A decision of a step. It is in the journal beside the event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// An event that does not fit the run. It changed nothing.
     Ignored(IgnoredRecord),
-    /// Something from outside that the model does not get, or not whole.
+    /// Data from outside that the model does not get, or only in part.
     LeftOut(LeftOutRecord),
-    /// What servers list now.
+    /// The tools that servers list now.
     Surface(SurfaceRecord),
-    /// What the model's output was. An output with calls has a decision for each instead.
+    /// The kind of the model's output. An output with calls has a decision for each call instead.
     Output(OutputRecord),
-    /// Whether a call may run. See decision.schema.json.
+    /// The decision whether a call may run. See decision.schema.json.
     Decision(DecisionRecord),
-    /// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
-    /// result.
+    /// A call that equals a call of the event's `joinable`. It was not decided. The host answers it with the result of the
+    /// other call.
     Joined(JoinedRecord),
-    /// What the model may read of a result. See observation.schema.json.
+    /// The part of a result that the model may read. See observation.schema.json.
     Observation(ObservationRecord),
-    /// A call that came to no result.
+    /// A call that ended without a result.
     Settled(SettledRecord),
-    /// What left the prompt or the state, so that it fits.
+    /// The content that was removed from the prompt or the state to make it fit.
     Cut(CutRecord),
-    /// Why the run ended.
+    /// The reason for which the run ended.
     Stop(StopRecord),
-    /// A child asked for its parent's context, and was denied: in its own run, and in its parent's.
+    /// A child requested part of its parent's context and was denied. Recorded in its own run, and in its parent's run.
     ContextRequest(ContextRequestRecord),
-    /// How much was used when the run ended.
+    /// The used budget when the run ended.
     Used(UsedRecord),
-    /// Whether a message between a client and a server may pass, and as what.
+    /// The decision whether a message between a client and a server may pass, and in which form.
     Message(MessageRecord),
 }
 
@@ -1439,66 +1443,66 @@ impl From<MessageRecord> for Record {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IgnoredRecord {
     pub code: IgnoredCode,
-    /// For people.
+    /// The text for people.
     pub message: String,
 }
 
-/// Something from outside that the model does not get, or not whole.
+/// Data from outside that the model does not get, or only in part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeftOutRecord {
     pub what: LeftOutWhat,
-    /// Of the value.
+    /// The digest of the value.
     pub name: String,
     pub code: LeftOutCode,
-    /// For people.
+    /// The text for people.
     pub message: String,
 }
 
-/// What servers list now.
+/// The tools that servers list now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SurfaceRecord {
-    /// Those that the model may see.
+    /// The tools that the model may see.
     pub tools: Vec<String>,
     pub hidden: Vec<HiddenName>,
 }
 
-/// What the model's output was. An output with calls has a decision for each instead.
+/// The kind of the model's output. An output with calls has a decision for each call instead.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputRecord {
     pub kind: OutputKind,
-    /// What the model is told, or what it asked.
+    /// The text for the model, or the model's question.
     pub message: String,
 }
 
-/// Whether a call may run. See decision.schema.json.
+/// The decision whether a call may run. See decision.schema.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecisionRecord {
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
     pub permit: Permit,
-    /// Where it runs.
+    /// The server of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// As the model gave it, cut.
+    /// The arguments as the model gave them, truncated.
     pub tool: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// Of the action.
+    /// The digest of the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// As the model wrote them, cut to 4 KiB.
+    /// The arguments as the model wrote them, truncated to 4 KiB.
     pub arguments: String,
-    /// Of the whole.
+    /// The digest of the whole.
     pub arguments_digest: String,
     /// The digest that equal calls share: calls of the same tool with equal arguments, however these are written.
     pub same: String,
-    /// What the model is told.
+    /// The text for the model.
     pub message: String,
     pub reasons: Vec<Reason>,
-    /// The approval that it uses.
+    /// The approval that the call uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// Where values of the arguments come from. See decision.schema.json.
+    /// The origins of values of the arguments. See decision.schema.json.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
     /// The secrets that the call takes. See decision.schema.json.
@@ -1506,108 +1510,109 @@ pub struct DecisionRecord {
     pub secrets: Option<Vec<Secret>>,
 }
 
-/// A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
-/// result.
+/// A call that equals a call of the event's `joinable`. It was not decided. The host answers it with the result of the
+/// other call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JoinedRecord {
     /// The digest that equal calls share: calls of the same tool with equal arguments, however these are written.
     pub same: String,
 }
 
-/// What the model may read of a result. See observation.schema.json.
+/// The part of a result that the model may read. See observation.schema.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ObservationRecord {
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
-    /// Where it ran.
+    /// The server of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Its name there.
+    /// The name of the tool in the child.
     pub tool: String,
     pub status: ObservationStatus,
-    /// What claims cite.
+    /// The id that claims cite.
     pub id: String,
-    /// What goes into the prompt.
+    /// The text for the prompt.
     pub message: String,
-    /// The kinds of evidence that it is.
+    /// The kinds of evidence that it provides.
     pub kinds: Vec<String>,
-    /// What is known of the data by where it came from.
+    /// The labels of the data from its source.
     pub labels: Vec<String>,
     pub confidence: Confidence,
-    /// Whether it is everything that there is.
+    /// True if it contains the complete result.
     pub complete: bool,
     pub limitations: Vec<Limitation>,
-    /// The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as it is.
+    /// The result that replaces a result of the Model Context Protocol. If it is missing, that result is passed on
+    /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Json>,
-    /// Of the whole result.
+    /// The digest of the whole result.
     pub artifact: String,
-    /// Its length.
+    /// The length of the whole result.
     pub bytes: u64,
-    /// What was found in the whole result, and what was done about it.
+    /// The findings in the whole result, and their treatment.
     pub found: Found,
-    /// As the host says.
+    /// The value that the host states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     pub arguments_digest: String,
-    /// What `ui` is shown.
+    /// The text for the audience `ui`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ui: Option<String>,
-    /// What `user` is shown.
+    /// The text for the audience `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
 }
 
-/// A call that came to no result.
+/// A call that ended without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettledRecord {
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
-    /// Its name, cut.
+    /// The name of the tool, truncated.
     pub tool: String,
     pub code: SettledCode,
-    /// For people.
+    /// The text for people.
     pub message: String,
 }
 
-/// What left the prompt or the state, so that it fits.
+/// The content that was removed from the prompt or the state to make it fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CutRecord {
     #[serde(rename = "from")]
     pub from_: CutFrom,
     /// Calls whose observations lost their text.
     pub calls: Vec<String>,
-    /// How many of the oldest messages were left out.
+    /// The number of oldest messages that were left out.
     pub entries: u64,
 }
 
-/// Why the run ended.
+/// The reason for which the run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StopRecord {
     pub code: StopCode,
-    /// For people.
+    /// The text for people.
     pub message: String,
 }
 
-/// A child asked for its parent's context, and was denied: in its own run, and in its parent's.
+/// A child requested part of its parent's context and was denied. Recorded in its own run, and in its parent's run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextRequestRecord {
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
-    /// In the run of the parent: as the child's end has it.
+    /// In the parent's run: as in the child's end.
     pub request: Json,
 }
 
-/// How much was used when the run ended.
+/// The used budget when the run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UsedRecord {
-    /// How often the model was asked.
+    /// The number of calls of the model.
     pub steps: u64,
-    /// The use of budgets: see facts.schema.json.
+    /// The used budget: see facts.schema.json.
     pub budgets: BudgetUse,
 }
 
-/// Whether a message between a client and a server may pass, and as what.
+/// The decision whether a message between a client and a server may pass, and in which form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MessageRecord {
     pub server: String,
@@ -1615,21 +1620,21 @@ pub struct MessageRecord {
     #[serde(rename = "from")]
     pub from_: Party,
     pub permit: Permit,
-    /// What it says, cleaned. Without it, it passes as it is.
+    /// The sanitized message. If it is missing, the message passes unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub document: Option<Json>,
-    /// What was found in it, and what was done about it.
+    /// The findings in the message, and their treatment.
     pub found: Found,
 }
 
-/// Whether a call may run.
+/// The decision whether a call may run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
     /// The call may run.
     Allow(AllowedDecision),
     /// The call must not run.
     Deny(DeniedDecision),
-    /// A person must decide first. Then ask again, with the approval in the facts.
+    /// A person must decide first. The caller then asks again, with the approval in the facts.
     Approval(ApprovalDecision),
 }
 
@@ -1666,7 +1671,7 @@ impl Decision {
         }
     }
 
-    /// What the model may be told. Empty where the call may run.
+    /// The text that the model may read. Empty if the call may run.
     pub fn message(&self) -> &str {
         match self {
             Decision::Allow(body) => &body.message,
@@ -1675,7 +1680,7 @@ impl Decision {
         }
     }
 
-    /// Why it may not run, or needs approval.
+    /// The reasons for which the call may not run, or needs approval.
     pub fn reasons(&self) -> &[Reason] {
         match self {
             Decision::Allow(body) => &body.reasons,
@@ -1684,8 +1689,8 @@ impl Decision {
         }
     }
 
-    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-    /// are listed.
+    /// The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+    /// values are listed.
     pub fn origins(&self) -> Option<&Vec<Proof>> {
         match self {
             Decision::Allow(body) => body.origins.as_ref(),
@@ -1729,23 +1734,22 @@ pub struct AllowedDecision {
     pub server: Option<String>,
     pub tool: String,
     pub effect: Effect,
-    /// The text to send, byte for byte. None where the call is denied.
+    /// The exact text to send. Missing if the call is denied.
     pub arguments: String,
-    /// The digest of the action: what is approved is this, and nothing else.
+    /// The digest of the action. The approval covers this action, and no other.
     pub digest: String,
-    /// What the model may be told. Empty where the call may run.
+    /// The text that the model may read. Empty if the call may run.
     pub message: String,
-    /// Why it may not run, or needs approval.
+    /// The reasons for which the call may not run, or needs approval.
     pub reasons: Vec<Reason>,
     /// The approval that the call uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-    /// are listed.
+    /// The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+    /// values are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
-    /// The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
-    /// call.
+    /// The secrets that the call takes, in the order of its arguments. A host without secrets must not send the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<Secret>>,
     /// The members of the facts that changed.
@@ -1761,24 +1765,24 @@ pub struct DeniedDecision {
     pub tool: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
-    /// The digest of the action: what is approved is this, and nothing else.
+    /// The digest of the action. The approval covers this action, and no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What the model may be told. Empty where the call may run.
+    /// The text that the model may read. Empty if the call may run.
     pub message: String,
-    /// Why it may not run, or needs approval.
+    /// The reasons for which the call may not run, or needs approval.
     pub reasons: Vec<Reason>,
-    /// Where it is denied: the tools that are not.
+    /// If the call is denied, the tools that are allowed.
     pub allowed: Vec<String>,
-    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-    /// are listed.
+    /// The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+    /// values are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
 
-/// A person must decide first. Then ask again, with the approval in the facts.
+/// A person must decide first. The caller then asks again, with the approval in the facts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalDecision {
     pub key: String,
@@ -1786,22 +1790,21 @@ pub struct ApprovalDecision {
     pub server: Option<String>,
     pub tool: String,
     pub effect: Effect,
-    /// The text to send, byte for byte. None where the call is denied.
+    /// The exact text to send. Missing if the call is denied.
     pub arguments: String,
-    /// The digest of the action: what is approved is this, and nothing else.
+    /// The digest of the action. The approval covers this action, and no other.
     pub digest: String,
-    /// What the model may be told. Empty where the call may run.
+    /// The text that the model may read. Empty if the call may run.
     pub message: String,
-    /// Why it may not run, or needs approval.
+    /// The reasons for which the call may not run, or needs approval.
     pub reasons: Vec<Reason>,
-    /// What a person is asked.
+    /// The request for approval that a person sees.
     pub ask: Ask,
-    /// Where the values come from that the `origins` of the tool hold: those without an origin first. At most 64 of them
-    /// are listed.
+    /// The origins of the values that the tool's `origins` rules cover. Values without an origin come first. At most 64
+    /// values are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origins: Option<Vec<Proof>>,
-    /// The secrets that the call takes, in the order of its arguments. A host that has no secrets must not send such a
-    /// call.
+    /// The secrets that the call takes, in the order of its arguments. A host without secrets must not send the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<Secret>>,
     /// The members of the facts that changed.
@@ -1811,36 +1814,37 @@ pub struct ApprovalDecision {
 /// The rules of one agent above a child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParentRules {
-    /// The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
+    /// The part of the agent's profile that judges calls of the tools that were handed on: see profile.schema.json.
     pub profile: Json,
-    /// Its task, if a scope or an origin names it. The child's model does not see it.
+    /// The agent's task, if a scope or an origin names it. The child's model does not see it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub task: Option<Json>,
-    /// The values of its context that a scope or an origin names. The child's model does not see them.
+    /// The values of the agent's context that a scope or an origin names. The child's model does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Json>,
     /// The lists that a scope or an origin names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lists: Option<BTreeMap<String, Vec<String>>>,
-    /// What people said to it, if an origin needs it. The child's model does not see it.
+    /// The texts that people said to the agent, if an origin needs them. The child's model does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Vec<String>>,
-    /// Values of its results that an origin names: see facts.schema.json. The child's model does not see them.
+    /// Values of the agent's results that an origin names: see facts.schema.json. The child's model does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Vec<Json>>,
-    /// How often each call was permitted in its run and below it before the child started, where its budget has
-    /// `same_call`. A call that waits for approval counts.
+    /// The number of times that each call was permitted in the agent's run and below it before the child started, if
+    /// the agent's budget has `same_call`. A call that waits for approval counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
-    /// When the last calls of each tool with a `rate` were permitted in its run and below it before the child started.
+    /// The times of the last permitted calls of each tool with a `rate`, in the agent's run and below it, before the
+    /// child started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<BTreeMap<String, Vec<u64>>>,
-    /// How often other children, which run at the same time, may make each call that does more than read.
+    /// The number of times that other children, which run at the same time, may make each call that is not only a read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
 }
 
-/// What the child may use.
+/// The budget of the child.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChildBudget {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1861,22 +1865,23 @@ pub struct ChildBudget {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     pub run: String,
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
     /// The tools that were handed on.
     pub tools: Vec<String>,
-    /// The rules of the agents above, the parent's first. Each call of the child is judged by all of them, and by its own
-    /// profile.
+    /// The rules of the agents above, beginning with the parent. Each of them judges each call of the child, in
+    /// addition to the child's own profile.
     pub rules: Vec<ParentRules>,
-    /// What the parent has read.
+    /// The labels of the data that the parent has read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    /// What the child may use.
+    /// The budget of the child.
     pub budget: ChildBudget,
-    /// When, in milliseconds since 1970. The run's time is the greatest one seen.
+    /// The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
-    /// Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only one.
+    /// True if the last of the rules is the run's own profile after an edit. In a run without a parent, it is the only
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<bool>,
 }
@@ -1893,7 +1898,7 @@ pub struct ModelCall {
     pub arguments: Json,
 }
 
-/// Tokens. Without it they are estimated from bytes.
+/// The number of tokens. If it is missing, it is estimated from bytes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1902,17 +1907,17 @@ pub struct TokenUsage {
     pub output: Option<u64>,
 }
 
-/// The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
-/// long as they need approval for no other reason. Not with a token.
+/// The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+/// long as they need approval for no other reason. Not allowed with a token.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ApprovalRemember {
     /// The names of the arguments that may differ or be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any: Option<Vec<String>>,
-    /// How many further calls it covers.
+    /// The number of further calls that it covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
-    /// How long it holds, in seconds from now.
+    /// The time for which it is valid, in seconds from now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_s: Option<u64>,
 }
@@ -1922,13 +1927,14 @@ pub struct ApprovalRemember {
 pub struct Stored {
     /// The name of the store.
     pub store: String,
-    /// The key. Without it: the whole store.
+    /// The key. If it is missing, the whole store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     pub labels: Vec<String>,
 }
 
-/// What it used. A member that is missing is nothing; without this, it used all that it had.
+/// The budget that the child used. A missing member counts as zero. Without this object, the child counts as having
+/// used its whole budget.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChildUse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1939,53 +1945,52 @@ pub struct ChildUse {
     pub tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
-    /// How often each call was permitted. The parent counts them as its own.
+    /// The number of times that each call was permitted. The parent counts them as its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
-    /// When the last calls of each tool with a `rate` were permitted. The parent counts them as its own.
+    /// The times of the last permitted calls of each tool with a `rate`. The parent counts them as its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<BTreeMap<String, Vec<u64>>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UncertainCall {
-    /// The child's, where a child made it.
+    /// The child that made the call. Missing if the run itself made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The key of a call, as its action has it.
+    /// The key of a call, as in its action.
     pub call: String,
-    /// Where it runs.
+    /// The server of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Its name there.
+    /// The name of the tool in the child.
     pub tool: String,
-    /// What was sent; of a child's, cut to 1 KiB.
+    /// The arguments that were sent. Those of a child are truncated to 1 KiB.
     pub arguments: String,
 }
 
-/// A call that the model asked for.
+/// A call that the model requested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequestedCall {
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub call: String,
     /// The model's own id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Where it runs.
+    /// The server of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// As the model gave it.
+    /// The arguments as the model gave them.
     pub tool: String,
-    /// The text as the model wrote it.
+    /// The arguments as the model wrote them.
     pub arguments: String,
 }
 
-/// One message. Messages stand in a fixed order: role, rules, task, context, what was said and what came of it, and
-/// last what to answer.
+/// One message. The messages have a fixed order: role, rules, task, context, history, and last what to answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromptMessage {
     pub role: Role,
-    /// What it says. Data from outside stands between marks that it cannot know.
+    /// The text of the message. Data from outside is between marks that the data cannot know.
     pub text: String,
     /// The calls of an assistant's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1993,7 +1998,7 @@ pub struct PromptMessage {
     /// The call that a tool's message answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// The model's own id of it.
+    /// The model's own id for the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The provider's message, unchanged.
@@ -2004,160 +2009,160 @@ pub struct PromptMessage {
 /// A tool that the model sees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VisibleTool {
-    /// Where it runs.
+    /// The server of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Its name.
+    /// The name of the tool.
     pub tool: String,
     pub effect: Effect,
     pub permit: Permit,
-    /// As its server lists it, cleaned.
+    /// The definition as the server lists it, sanitized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<Json>,
 }
 
-/// What the model is asked.
+/// The request to the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelPrompt {
     pub messages: Vec<PromptMessage>,
-    /// The surface: the tools that it may call now.
+    /// The surface: the tools that the model may call now.
     pub tools: Vec<VisibleTool>,
 }
 
-/// The approval that it uses.
+/// The approval that the call uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Who approved.
+    /// The principal who approved.
     pub principal: String,
     /// In milliseconds since 1970.
     pub at: u64,
-    /// True if a person gave it for another call of the run, and it covers this one, too.
+    /// True if a person gave the approval for another call of the run and it also covers this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remembered: Option<bool>,
 }
 
-/// A secret whose value the host puts in place of a reference when it sends the call.
+/// A secret. The host replaces a reference with its value when it sends the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Secret {
     /// A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
     pub at: String,
-    /// Its name.
+    /// The name of the tool.
     pub name: String,
 }
 
-/// What a person is asked.
+/// The request for approval that a person sees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
-    /// The run's own key of a call: c1, c2, ….
+    /// The run's own key for a call: c1, c2, ….
     pub key: String,
-    /// Of the action: what is approved is this, and nothing else.
+    /// The digest of the action. The approval covers this action, and no other.
     pub digest: String,
-    /// The principals who may decide: one of them is enough.
+    /// The principals who may decide. One of them is enough.
     pub by: Vec<String>,
-    /// The public keys of those who have one: their decision counts only with a token that one of these keys signed,
-    /// whoever's profile has it. Where the profiles of a child and of the agents above it have different keys for one
-    /// principal, the list is empty, and the principal cannot decide.
+    /// The public keys of the principals that have keys. Such a principal's decision counts only with a token that one
+    /// of these keys signed, whichever profile lists the key. If the profiles of a child and of the agents above it
+    /// list different keys for one principal, the list is empty, and the principal cannot decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<BTreeMap<String, Vec<String>>>,
-    /// From then on, neither the ask nor an approval holds.
+    /// The time at which the ask and any approval of it expire.
     pub expires: u64,
-    /// What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
+    /// The whole call as it would be sent, with invisible characters escaped, and the equal calls that ran before.
     pub view: String,
 }
 
-/// Why the run has to end.
+/// The reason for which the run must end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StopReason {
     pub code: StopCode,
-    /// For people.
+    /// The text for people.
     pub message: String,
 }
 
-/// How much was used.
+/// The used budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunUse {
     pub steps: u64,
     pub tool_calls: u64,
     pub tokens: u64,
-    /// How often each call was permitted, by a digest of the call: for the parent of a child.
+    /// The number of times that each call was permitted, by a digest of the call. For the parent of a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
-    /// When the last calls of each tool with a `rate` were permitted: for the parent of a child.
+    /// The times of the last permitted calls of each tool with a `rate`. For the parent of a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<BTreeMap<String, Vec<u64>>>,
 }
 
-/// What a child asked of its parent's context, and was denied.
+/// The part of its parent's context that a child requested and was denied.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ContextRequest {
-    /// Why it asked, as it says.
+    /// The child's reason for the request.
     pub reason: String,
-    /// Of the task that it was given.
+    /// The digest of the task that it received.
     pub packet: String,
     /// The tools that its profile names.
     pub tools: Vec<String>,
 }
 
-/// A tool that it does not see.
+/// A tool that the model does not see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HiddenName {
     /// NAME or SERVER/NAME.
     pub tool: String,
     pub code: HiddenToolCode,
-    /// What is wrong with its definition, and where.
+    /// The error in the tool's definition, and its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// Why it may not run, or needs approval.
+/// The reasons for which the call may not run, or needs approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     pub code: ReasonCode,
-    /// For people.
+    /// The text for people.
     pub message: String,
     pub violations: Vec<Violation>,
 }
 
-/// Where the name of its item stands.
+/// The place of the name of the value's item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NamePlace {
     /// `user` or `task`.
     pub origin: String,
-    /// The number of the text among those that people said, from 1.
+    /// The number of the text among the texts that people said, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<u64>,
     /// A JSON Pointer into the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// A part of the text there, in bytes: the first byte, and the one after the last.
+    /// A range of bytes in the text there: the first byte, and the one after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
 }
 
-/// Where a value of a call comes from, or where it was looked for.
+/// The origin of a value of a call, or the places where it was sought.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
     /// A JSON Pointer into the arguments.
     pub pointer: String,
-    /// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule has it.
+    /// `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as in the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The number of the text among those that people said, from 1.
+    /// The number of the text among the texts that people said, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<u64>,
-    /// The call whose result has it.
+    /// The call whose result contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// A JSON Pointer into the task, the value of the context, the list or the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// A part of the text there, in bytes: the first byte, and the one after the last.
+    /// A range of bytes in the text there: the first byte, and the one after the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
-    /// Where the name of its item stands.
+    /// The place of the name of the value's item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named: Option<NamePlace>,
-    /// Where a value without an origin was looked for.
+    /// The places where a value without an origin was sought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sought: Option<Vec<String>>,
 }
@@ -2165,41 +2170,41 @@ pub struct Proof {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     pub kind: String,
-    /// Its place in the result.
+    /// The place in the result.
     pub path: String,
-    /// Where it is in the text there: the first byte, and the one after the last.
+    /// The range of bytes in the text there: the first byte, and the one after the last.
     pub span: Span,
 }
 
-/// What was found in the whole result, and what was done about it.
+/// The findings in the whole result, and their treatment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// How many links and images are defanged.
+    /// The number of links and images that were defanged.
     pub defanged: u64,
-    /// How many hidden characters of each kind are escaped.
+    /// The number of hidden characters of each kind that were escaped.
     pub escaped: BTreeMap<String, u64>,
-    /// Passages that read like an instruction. They stay.
+    /// Passages that read like an instruction. They are kept.
     pub instructions: Vec<Instruction>,
-    /// How many more there are.
+    /// The number of further ones.
     pub instructions_left_out: u64,
-    /// How many secrets of each kind are left out.
+    /// The number of secrets of each kind that were left out.
     pub redacted: BTreeMap<String, u64>,
 }
 
-/// The use of budgets: see facts.schema.json.
+/// The used budget: see facts.schema.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BudgetUse {
     pub tool_calls: u64,
     pub tokens: u64,
     pub ms: u64,
-    /// How often each call was permitted, by a digest of the call.
+    /// The number of times that each call was permitted, by a digest of the call.
     pub calls: BTreeMap<String, u64>,
-    /// When the last calls of each tool with a `rate` were permitted.
+    /// The times of the last permitted calls of each tool with a `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<BTreeMap<String, Vec<u64>>>,
 }
 
-/// Where it was cut: how many items or lines of how many are shown.
+/// The truncation: the number of items or lines that are shown, and the total number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     pub unit: ShownUnit,
@@ -2222,51 +2227,51 @@ pub struct Provenance {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Freshness {
-    /// Until when the data goes, in milliseconds since 1970.
+    /// The time up to which the data extends, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
     pub lag_s: u64,
     pub stale: bool,
 }
 
-/// What the model may read of a result.
+/// The part of a result that the model may read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolObservation {
-    /// What claims cite: the tool's name, `#`, and the key of the call.
+    /// The id that claims cite: the tool's name, `#`, and the key of the call.
     pub id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     pub tool: String,
-    /// `error`: the tool says that it failed. `invalid`: the result is not what its schema asks for, and none of it is
-    /// shown.
+    /// `error`: the tool reports a failure. `invalid`: the result does not match its schema, and none of it is shown.
     pub status: ObservationStatus,
-    /// What goes into the prompt: where the data comes from, what is wrong with it, and the text between marks.
+    /// The text for the prompt: the source of the data, its problems, and the data between marks.
     pub message: String,
-    /// The data: cut, cleaned, at most `max_bytes` of the profile.
+    /// The data: truncated to the profile's `max_bytes`, and sanitized.
     pub text: String,
-    /// The kinds of evidence that it is.
+    /// The kinds of evidence that it provides.
     pub kinds: Vec<String>,
     pub labels: Vec<String>,
     pub confidence: Confidence,
-    /// Whether it is everything that there is.
+    /// True if it contains the complete result.
     pub complete: bool,
     pub limitations: Vec<Limitation>,
-    /// The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as it is.
+    /// The result that replaces a result of the Model Context Protocol. If it is missing, that result is passed on
+    /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Json>,
     /// The digest of the whole result, under which the host keeps it.
     pub artifact: String,
     /// The length of the whole result.
     pub bytes: u64,
-    /// Where it was cut: how many items or lines of how many are shown.
+    /// The truncation: the number of items or lines that are shown, and the total number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Shown>,
     pub provenance: Provenance,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freshness: Option<Freshness>,
-    /// What was found in the whole result, and what was done about it.
+    /// The findings in the whole result, and their treatment.
     pub found: Found,
-    /// Where it does not match its schema.
+    /// The places at which it does not match its schema.
     pub violations: Vec<Violation>,
     /// The members of the facts that changed.
     pub facts: Json,

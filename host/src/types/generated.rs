@@ -12,12 +12,12 @@ use crate::{
     json::{self, Members, UnknownWord, json, json_text, json_texts, list, object},
 };
 
-/// A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`.
+/// A piece of the output, as byte offsets into the given UTF-8 text. In JSON, it is `[start,end]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
-    /// Where it begins.
+    /// The offset at which it begins.
     pub start: u32,
-    /// Where it ends, exclusive.
+    /// The offset at which it ends, exclusive.
     pub end: u32,
 }
 
@@ -43,18 +43,18 @@ impl From<types::Span> for Span {
 
 abi::record!(Span { start: u32, end: u32 });
 
-/// What became of an output.
+/// The outcome for an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Disposition {
-    /// The document is valid: `report.output` is it.
+    /// The document is valid and is in `report.output`.
     Accepted,
-    /// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
-    /// look before use.
+    /// Some items were kept and others quarantined, the text was repaired, or another document in it was left out.
+    /// Review it before use.
     Partial,
-    /// Nothing is emitted: `report.error` says why.
+    /// The output is not used. `report.error` says why.
     Rejected,
-    /// The producer declined to answer. A first-class outcome, not a failure.
+    /// The producer declined to answer. This is a normal outcome, not a failure.
     Refused,
 }
 
@@ -114,22 +114,22 @@ impl From<types::Disposition> for Disposition {
 
 abi::cases!(Disposition { Accepted, Partial, Rejected, Refused });
 
-/// Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs
-/// stand for these: `schemas/request.schema.json` has the table.
+/// The reason for which the producer stopped, as its API reports it. In JSON and in the host libraries, the words of
+/// the common APIs are also accepted: `schemas/request.schema.json` has the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Finish {
-    /// It came to an end by itself.
+    /// It finished by itself.
     Stop,
-    /// It was cut off at a length limit.
+    /// It reached a length limit.
     Length,
-    /// It declined.
+    /// It declined to answer.
     Refusal,
     /// A filter withheld its text.
     ContentFilter,
     /// It stopped to call a tool. Its text is judged as after `stop`.
     ToolCall,
-    /// Not known. The default where a caller has nothing to say.
+    /// Unknown. The default if a caller does not state the reason.
     Unknown,
 }
 
@@ -166,12 +166,12 @@ impl From<types::Finish> for Finish {
 
 abi::cases!(Finish { Stop, Length, Refusal, ContentFilter, ToolCall, Unknown });
 
-/// The values that one named list allows (`allow` in the contract names the list).
+/// The values that a named list allows. `allow` in the contract refers to the list by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedList {
-    /// As `allow` names it.
+    /// The name that `allow` refers to.
     pub name: String,
-    /// What it allows.
+    /// The allowed values.
     pub values: Vec<String>,
 }
 
@@ -183,15 +183,15 @@ impl From<types::NamedList> for NamedList {
 
 abi::record!(NamedList { name: String, values: Vec<String> });
 
-/// How sure one may be of what was seen.
+/// The confidence in an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Confidence {
-    /// Little: it is stale, or nobody says more.
+    /// Low: the observation is stale, or nothing else is known.
     Low,
-    /// Something: a part of it was seen.
+    /// Medium: part of the result was seen.
     Medium,
-    /// As sure as its source is.
+    /// High: as reliable as its source.
     High,
 }
 
@@ -248,24 +248,25 @@ impl From<types::Confidence> for Confidence {
 
 abi::cases!(Confidence { Low, Medium, High });
 
-/// What the producer saw of one result, for claims to cite.
+/// The part of a result that the producer saw. Claims cite it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// What claims cite it by: 1 to 256 bytes, and no other has it.
+    /// The id by which claims cite it: 1 to 256 bytes, unique in the request.
     pub id: String,
-    /// The kinds of evidence that it is.
+    /// The kinds of evidence that it provides.
     pub kinds: Vec<String>,
-    /// What the producer saw of it, byte for byte: at most 1 MiB.
+    /// The text that the producer saw, byte for byte: at most 1 MiB.
     pub text: String,
-    /// What is known of it. `stale`: claims on it may state low confidence, and none of absence. `sampled`, `partial`,
-    /// `truncated`: medium, and none of absence. `empty`: the result held nothing. Others mean nothing here.
+    /// Labels of the observation. `stale`: claims based on it may state low confidence, and no absence. `sampled`,
+    /// `partial`, `truncated`: medium confidence, and no absence. `empty`: the result contained nothing. Other labels
+    /// have no effect here.
     pub labels: Vec<String>,
-    /// The most that its source allows a claim to state.
+    /// The highest confidence that its source allows a claim to state.
     pub confidence: Confidence,
-    /// Whether all of the result was seen, so that what is not in it is not there.
+    /// True if the whole result was seen, so that anything it does not contain does not exist.
     pub complete: bool,
-    /// Codes of what limits it. Each claim that cites it must repeat them.
+    /// Codes of its limitations. Each claim that cites it must repeat them.
     pub limitations: Vec<String>,
 }
 
@@ -285,32 +286,31 @@ impl From<types::Observation> for Observation {
 
 abi::record!(Observation { id: String, kinds: Vec<String>, text: String, labels: Vec<String>, confidence: Confidence, complete: bool, limitations: Vec<String> });
 
-/// One thing that is wrong.
+/// A requirement that is not met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where in the document, as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
+    /// The location in the document as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
     pub path: String,
-    /// The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is not: `json`,
-    /// `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
-    /// `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them is valid),
+    /// The violated keyword of the schema (`type`, `required`, …), or the failed check of the gate: `json`, `utf8`,
+    /// `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
+    /// `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (no item is valid),
     /// `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
-    /// `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows from others),
-    /// `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`, `evidence.absence`,
-    /// `evidence.kind`.
+    /// `evidence.value` (the value at a pointer), `evidence.compute` (a figure computed from others), `evidence.number`
+    /// (a figure of the claim), `evidence.confidence`, `evidence.limitations`, `evidence.absence`, `evidence.kind`.
     pub keyword: String,
-    /// What would be right, short.
+    /// A short description of what would be right.
     pub expected: String,
-    /// What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape it.
+    /// The received value, truncated to 256 bytes. Invisible characters are escaped as in JSON strings.
     pub received: String,
-    /// One sentence for a person.
+    /// One sentence for people.
     pub message: String,
-    /// The same place as a JSON Pointer (RFC 6901); empty for the whole document.
+    /// The same location as a JSON Pointer (RFC 6901). Empty for the whole document.
     pub pointer: String,
-    /// The keyword's place in the schema as a JSON Pointer; as a URI with a pointer for its fragment where the keyword
-    /// stands in one of `resources`. Empty where no keyword is concerned.
+    /// The location of the keyword in the schema as a JSON Pointer. If the keyword is in one of `resources`, a URI with
+    /// a pointer as its fragment. Empty if no keyword is involved.
     pub schema_path: String,
-    /// The piece of the output concerned, where there is one.
+    /// The affected piece of the output, if there is one.
     #[serde(deserialize_with = "Option::deserialize")]
     pub span: Option<Span>,
 }
@@ -332,15 +332,15 @@ impl From<types::Violation> for Violation {
 
 abi::record!(Violation { path: String, keyword: String, expected: String, received: String, message: String, pointer: String, schema_path: String, span: Option<Span> });
 
-/// Which of the three stages rejected the output.
+/// The stage that rejected the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// JSON was found and read, and is not what the contract asks for.
+    /// The JSON was parsed, and does not match the contract.
     OutputValidationFailed,
-    /// No candidate was found, or several where the contract allows one.
+    /// No candidate was found, or several were found and the contract allows one.
     ExtractionFailed,
-    /// A candidate was found that is not JSON; the violation says where it stops being so.
+    /// The candidate is invalid JSON. The violation says where.
     MalformedJson,
 }
 
@@ -398,22 +398,22 @@ impl From<types::ErrorKind> for ErrorKind {
 
 abi::cases!(ErrorKind { OutputValidationFailed, ExtractionFailed, MalformedJson });
 
-/// The canonical error of a rejected output.
+/// The error of a rejected output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputError {
-    /// Which stage rejected it.
+    /// The stage that rejected it.
     pub error: ErrorKind,
-    /// The schema's `$id`, where it has one.
+    /// The schema's `$id`, if it has one.
     #[serde(deserialize_with = "Option::deserialize")]
     pub schema_id: Option<String>,
-    /// The agent whose output it is.
+    /// The agent that produced the output.
     pub agent_id: String,
-    /// At most 100, in document order, then in the order of the schema; `notes` says where there were more.
+    /// At most 100 violations, in document order and then in schema order. `notes` says if there were more.
     pub violations: Vec<Violation>,
-    /// The output, cut to 4,096 bytes at a character boundary; the cut says how much is left out.
+    /// The output, truncated to 4,096 bytes at a character boundary. The end says how much was left out.
     pub raw_output: String,
-    /// Whether another attempt by the same producer can help.
+    /// True if another attempt by the same producer can help.
     pub retryable: bool,
 }
 
@@ -432,21 +432,21 @@ impl From<types::OutputError> for OutputError {
 
 abi::record!(OutputError { error: ErrorKind, schema_id: Option<String>, agent_id: String, violations: Vec<Violation>, raw_output: String, retryable: bool });
 
-/// Why an item is in quarantine: the first check that it failed, in this order.
+/// The reason for which an item is in quarantine: the first check that it failed, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QuarantineReason {
-    /// It is not JSON.
+    /// It is invalid JSON.
     Malformed,
     /// The schema does not allow it.
     Schema,
-    /// It passes a cap, has a member twice, or holds text that is not Unicode.
+    /// It exceeds a cap, has a duplicate member, or contains text that is not Unicode.
     Guardrail,
-    /// A value is not in its list.
+    /// A value is not on its list.
     AllowList,
-    /// What it claims is not supported by what it cites.
+    /// Its claims are not supported by what they cite.
     Evidence,
-    /// It is valid, and `items.max` others are kept.
+    /// It is valid, but `items.max` other items are already kept.
     OverLimit,
 }
 
@@ -516,25 +516,25 @@ impl From<types::QuarantineReason> for QuarantineReason {
 
 abi::cases!(QuarantineReason { Malformed, Schema, Guardrail, AllowList, Evidence, OverLimit });
 
-/// One item that was kept out of `output`.
+/// An item that was left out of `output`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// Its place among the items as the producer wrote them, from 0.
+    /// The index among the items as the producer wrote them, from 0.
     pub index: u32,
-    /// Where it stood in the document, as a JSONPath.
+    /// The item's location in the document, as a JSONPath.
     pub path: String,
-    /// The same place as a JSON Pointer (RFC 6901).
+    /// The same location as a JSON Pointer (RFC 6901).
     pub pointer: String,
     /// The first check that it failed.
     pub reason: QuarantineReason,
-    /// The piece of the output, where it stood in this one.
+    /// The piece of the output, if the item is in this output.
     #[serde(deserialize_with = "Option::deserialize")]
     pub span: Option<Span>,
-    /// Its text, cut to 256 bytes.
+    /// The item's text, truncated to 256 bytes.
     pub snippet: String,
-    /// What is wrong by the check that it failed: at most 10, and 1,000 for all items together; `notes` says where
-    /// there were more.
+    /// The violations of the failed check: at most 10, and 1,000 for all items together. `notes` says if there were
+    /// more.
     pub violations: Vec<Violation>,
 }
 
@@ -554,18 +554,18 @@ impl From<types::Quarantined> for Quarantined {
 
 abi::record!(Quarantined { index: u32, path: String, pointer: String, reason: QuarantineReason, span: Option<Span>, snippet: String, violations: Vec<Violation> });
 
-/// One item that is valid, of a document that is not.
+/// A valid item of an invalid document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Item {
-    /// Its place among the items as the producer wrote them, from 0.
+    /// The index among the items as the producer wrote them, from 0.
     pub index: u32,
-    /// Where it stood in the document, as a JSONPath.
+    /// The item's location in the document, as a JSONPath.
     pub path: String,
     /// The piece of the output.
     #[serde(deserialize_with = "Option::deserialize")]
     pub span: Option<Span>,
-    /// The item. JSON text without optional white space.
+    /// The item as JSON text without optional white space.
     #[serde(with = "json::document")]
     pub value: String,
 }
@@ -591,14 +591,14 @@ impl From<types::Item> for Item {
 
 abi::record!(Item { index: u32, path: String, span: Option<Span>, value: String });
 
-/// What a change did: first what puts right what is only syntax, then what leaves out what could not be put right, then
-/// what the contract asks for.
+/// The kind of a change. Kinds that repair syntax come first, then kinds that remove what could not be repaired, then
+/// kinds that the contract asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// Brackets that were missing were added.
+    /// Missing brackets were added.
     Closed,
-    /// The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it.
+    /// The missing quote was added to a string that was cut off. The contract's `keep_cut_off` names it.
     ClosedString,
     /// The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a
     /// number, a literal or an escape.
@@ -611,22 +611,22 @@ pub enum ChangeKind {
     ColonAdded,
     /// A comment was removed.
     Comment,
-    /// White space that is not JSON's was replaced, such as a literal `\n` between values.
+    /// White space that JSON does not allow was replaced, such as a literal ` ` between values.
     Space,
-    /// Quotes were made double.
+    /// Other quotes were replaced with double quotes.
     Quotes,
-    /// Quotes were put around a member name.
+    /// Quotes were added around a member name.
     Quoted,
-    /// A character that must be escaped in a string was escaped, or a backslash that JSON does not know there was
+    /// A character in a string was escaped because JSON requires it, or a backslash that begins no JSON escape was
     /// removed.
     Escaped,
-    /// A literal of Python's was made JSON's.
+    /// A Python literal was replaced with the JSON literal.
     Literal,
-    /// A full-width comma or colon between values was made JSON's.
+    /// A full-width comma or colon between values was replaced with the JSON character.
     Punctuation,
     /// A backslash was removed from JSON that was escaped once too often.
     Unescaped,
-    /// Documents in a row were put into a list.
+    /// Consecutive documents were put into a list.
     Wrapped,
     /// Brackets and marks that belong to nothing were removed.
     Stray,
@@ -634,14 +634,14 @@ pub enum ChangeKind {
     Around,
     /// An item was removed: it is in quarantine.
     ItemRemoved,
-    /// A member that could not be put right was removed.
+    /// A member that could not be repaired was removed.
     MemberRemoved,
-    /// A member that the schema forbids was removed, as the contract asks.
+    /// A member that the schema forbids was removed, because the contract asks for it.
     Stripped,
-    /// A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case,
-    /// or nothing in place of `null`.
+    /// A value was rewritten to match the schema, because the contract asks for it: the value inside a string, a word
+    /// in another case, or a removed `null`.
     Coerced,
-    /// The envelope around the document was removed, or the one that it lacked was added, as the contract asks.
+    /// The envelope around the document was removed, or a missing envelope was added, because the contract asks for it.
     Unwrapped,
 }
 
@@ -782,21 +782,21 @@ abi::cases!(ChangeKind {
     Unwrapped
 });
 
-/// One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the
-/// changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
+/// One change that was made to the text before validation. Applied in order to the chosen candidate, the changes
+/// produce exactly the text that was validated. They do not overlap, and several may insert text at the same position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// What it did.
+    /// The kind of the change.
     pub kind: ChangeKind,
-    /// The innermost value concerned, as far as it is there.
+    /// The path of the innermost affected value, as far as it exists.
     pub path: String,
-    /// The piece of the output concerned.
+    /// The affected piece of the output.
     #[serde(deserialize_with = "Option::deserialize")]
     pub span: Option<Span>,
-    /// What stood there, cut to 256 bytes.
+    /// The replaced text, truncated to 256 bytes.
     pub before: String,
-    /// What stands there instead, whole.
+    /// The complete replacement.
     pub after: String,
 }
 
@@ -814,13 +814,13 @@ impl From<types::Change> for Change {
 
 abi::record!(Change { kind: ChangeKind, path: String, span: Option<Span>, before: String, after: String });
 
-/// How a candidate was found.
+/// The way in which a candidate was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// In a fenced block with one of the contract's markers, or, where there is none, without an info string.
+    /// In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
     Block,
-    /// As the whole output, or one of its documents with the text around it.
+    /// As the whole output, or as one of its documents with the text around it.
     Raw,
     /// As a bare object or array in prose.
     Embedded,
@@ -879,18 +879,18 @@ impl From<types::Source> for Source {
 
 abi::cases!(Source { Block, Raw, Embedded });
 
-/// A piece of the output that could be the JSON asked for.
+/// A piece of the output that could be the requested JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// How it was found.
+    /// The way in which it was found.
     pub source: Source,
-    /// The contract's marker that the block bears; none for a block without an info string, and for other sources.
+    /// The contract's marker on the block. None for a block without an info string, and for other sources.
     #[serde(deserialize_with = "Option::deserialize")]
     pub marker: Option<String>,
     /// The piece of the output.
     pub span: Span,
-    /// Whether this one was judged.
+    /// True if this candidate was judged.
     pub chosen: bool,
 }
 
@@ -902,14 +902,13 @@ impl From<types::Candidate> for Candidate {
 
 abi::record!(Candidate { source: Source, marker: Option<String>, span: Span, chosen: bool });
 
-/// What the feedback asks the producer for.
+/// The content that the feedback requests from the producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// Nothing: the output is accepted, the producer declined, or nothing is missing of an output whose syntax was
-    /// repaired.
+    /// Nothing: the output is accepted, the producer declined, or the syntax was repaired and nothing is missing.
     Nothing,
-    /// The items that it names, and nothing else: `merge` puts them in their places.
+    /// Only the items that it names. `merge` puts them in their places.
     Items,
     /// The whole output again.
     Whole,
@@ -968,19 +967,19 @@ impl From<types::Wanted> for Wanted {
 
 abi::cases!(Wanted { Nothing, Items, Whole });
 
-/// What `merge` did with a report.
+/// The use that `merge` made of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MergeOutcome {
-    /// It took the place of what was before it.
+    /// It replaced the document before it.
     Replaced,
-    /// It gave items.
+    /// It provided items.
     GaveItems,
     /// None of its items was used.
     GaveNone,
-    /// It was not needed, or has no items: it is not used.
+    /// It is not used, because it was not needed or has no items.
     Unused,
-    /// It is not used: with it, the whole would not be valid.
+    /// It is not used, because the merged document would be invalid.
     Invalid,
 }
 
@@ -1047,17 +1046,17 @@ impl From<types::MergeOutcome> for MergeOutcome {
 
 abi::cases!(MergeOutcome { Replaced, GaveItems, GaveNone, Unused, Invalid });
 
-/// What became of one report that was put together with those before it.
+/// The outcome for one merged report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MergeStep {
-    /// Its place in the list that `merge` was given, from 0.
+    /// The index in the list that `merge` received, from 0.
     pub report: u32,
-    /// What was done with it.
+    /// The use that `merge` made of the report.
     pub outcome: MergeOutcome,
-    /// The numbers of the items that it gave.
+    /// The numbers of the items that it provided.
     pub items: Vec<u32>,
-    /// The numbers of its own items that match no item that was asked for: they are not used.
+    /// The numbers of its items that match no requested item. They are not used.
     pub unknown: Vec<u32>,
 }
 
@@ -1069,42 +1068,42 @@ impl From<types::MergeStep> for MergeStep {
 
 abi::record!(MergeStep { report: u32, outcome: MergeOutcome, items: Vec<u32>, unknown: Vec<u32> });
 
-/// The verdict on one output. Data, never an exception.
+/// The verdict on one output. It is data, never an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// What became of the output.
+    /// The outcome for the output.
     pub disposition: Disposition,
-    /// The agent whose output it is.
+    /// The agent that produced the output.
     pub agent: String,
-    /// The schema's `$id`, where it has one.
+    /// The schema's `$id`, if it has one.
     pub schema_id: Option<String>,
-    /// The digest of the contract, `sha256:` and 64 hexadecimal digits.
+    /// The digest of the contract: `sha256:` and 64 hexadecimal digits.
     pub contract: String,
-    /// The validated document as JSON text without optional white space, numbers with the digits they were written
-    /// with. None unless something was accepted.
+    /// The validated document as JSON text without optional white space. Numbers keep their digits. None if nothing was
+    /// accepted.
     pub output: Option<Document>,
-    /// None unless violations rejected the output.
+    /// The error. None unless violations rejected the output.
     pub error: Option<OutputError>,
-    /// The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty otherwise.
+    /// The valid items, if the output is rejected, so that they are not lost. Empty otherwise.
     pub items: Vec<Item>,
-    /// At most 1,000, in the order of the items; `notes` says where there were more.
+    /// At most 1,000 quarantined items, in the order of the items. `notes` says if there were more.
     pub quarantined: Vec<Quarantined>,
-    /// What was changed in the text before it was validated.
+    /// The changes that were made to the text before validation.
     pub changes: Vec<Change>,
-    /// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
+    /// The candidates that were found: the first 64 and the chosen one. `notes` says if there were more.
     pub candidates: Vec<Candidate>,
-    /// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
-    /// output that was left out as reasoning or as prose, and whether JSON was taken from prose.
+    /// Further information for the caller: limits that were reached, checks that never applied, the span of each piece
+    /// of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
     pub notes: Vec<String>,
-    /// Whether a person should look before the output is used: it is partial.
+    /// True if a person should review the output before it is used, because it is partial.
     pub review_required: bool,
-    /// At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted. Where some
-    /// items were kept and others are still wanted, it asks for those alone: `merge` puts the answers together.
+    /// At most 2,048 bytes to send back to the producer: what was wrong and where. Empty if the output is accepted. If
+    /// some items were kept and others are still wanted, it requests only those, and `merge` combines the answers.
     pub feedback: String,
-    /// What `feedback` asks for.
+    /// The content that `feedback` requests.
     pub wanted: Wanted,
-    /// Where `merge` made this report: what it did with each report after the one that it built on. Empty otherwise.
+    /// If `merge` made this report, the use that it made of each report after the base. Empty otherwise.
     pub merged: Vec<MergeStep>,
 }
 
@@ -1186,7 +1185,7 @@ impl From<types::Report> for Report {
 
 abi::record!(Report { disposition: Disposition, agent: String, schema_id: Option<String>, contract: String, output: Option<Document>, error: Option<OutputError>, items: Vec<Item>, quarantined: Vec<Quarantined>, changes: Vec<Change>, candidates: Vec<Candidate>, notes: Vec<String>, review_required: bool, feedback: String, wanted: Wanted, merged: Vec<MergeStep> });
 
-/// Why no verdict could be given.
+/// The reason for which there is no verdict.
 #[derive(Clone, Copy)]
 pub(crate) enum FaultCode {
     BadRequest,
@@ -1210,7 +1209,7 @@ impl From<types::FaultCode> for FaultCode {
 
 abi::cases!(FaultCode { BadRequest, BadContract, BadProfile, UnknownAgent, Sealed });
 
-/// The validator could not give a verdict. A mistake of the caller, never of the producer.
+/// The reason for which the validator gave no verdict. It is an error of the caller, never of the producer.
 pub(crate) struct WitFault {
     pub(crate) code: FaultCode,
     pub(crate) message: String,
@@ -1237,14 +1236,14 @@ abi::record!(WitFault { code: FaultCode, message: String, violations: Vec<Violat
 pub struct ContractInfo {
     /// The agent whose outputs it judges.
     pub agent: String,
-    /// Its version.
+    /// The version of the contract.
     pub version: String,
-    /// The schema's `$id`, where it has one.
+    /// The schema's `$id`, if it has one.
     #[serde(deserialize_with = "Option::deserialize")]
     pub schema_id: Option<String>,
-    /// As in `report.contract`.
+    /// See `report.contract`.
     pub contract: String,
-    /// How often the producer may be asked again.
+    /// The number of times that the producer may be asked again.
     pub retry_limit: u32,
     /// The lists that its `allow` names, in ascending order of their bytes.
     pub lists: Vec<String>,
@@ -1265,16 +1264,16 @@ impl From<types::ContractInfo> for ContractInfo {
 
 abi::record!(ContractInfo { agent: String, version: String, schema_id: Option<String>, contract: String, retry_limit: u32, lists: Vec<String> });
 
-/// How bad it is what `lint` found.
+/// The severity of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and
-    /// forbidden.
+    /// Something does not do what it says: a keyword is misspelled, limits contradict each other, or a member is both
+    /// required and forbidden.
     Error,
-    /// It works, and is likely a mistake.
+    /// It works, but is probably a mistake.
     Warning,
-    /// A matter of style: what could be said more narrowly, or described.
+    /// A matter of style: something could be narrower, or described.
     Hint,
 }
 
@@ -1331,21 +1330,21 @@ impl From<types::Level> for Level {
 
 abi::cases!(Level { Error, Warning, Hint });
 
-/// Something in a contract that can be used and is likely a mistake.
+/// A likely mistake in a valid contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Warning {
-    /// Where in the contract, as a JSONPath.
+    /// The location in the contract, as a JSONPath.
     pub path: String,
-    /// Which kind: a word that a program can compare.
+    /// The kind of warning, as a word that programs can compare.
     pub code: String,
-    /// What to do about it.
+    /// The likely mistake, and how to correct it.
     pub message: String,
-    /// The same place as a JSON Pointer (RFC 6901).
+    /// The same location as a JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// How bad it is. The same for all of a code.
+    /// The severity, which is the same for all warnings with this code.
     pub level: Level,
-    /// The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+    /// The affected piece of the contract, if there is one. For an unknown keyword, its name.
     #[serde(deserialize_with = "Option::deserialize")]
     pub span: Option<Span>,
 }
@@ -1365,13 +1364,13 @@ impl From<types::Warning> for Warning {
 
 abi::record!(Warning { path: String, code: String, message: String, pointer: String, level: Level, span: Option<Span> });
 
-/// How far a document has come.
+/// The progress of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Completeness {
-    /// None is complete.
+    /// No document is complete.
     InFlight,
-    /// What has come is a whole document, and more may come.
+    /// The text so far is a complete document, and more may follow.
     SoftComplete,
     /// The producer has stopped: `finish` was called.
     HardComplete,
@@ -1430,15 +1429,16 @@ impl From<stream::Completeness> for Completeness {
 
 abi::cases!(Completeness { InFlight, SoftComplete, HardComplete });
 
-/// An item that is complete, as the text stands. It is not judged: that is for `finish`.
+/// An item that is complete in the text so far. It is not judged before `finish`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Completed {
-    /// Where the candidate begins that it is in. An output may hold several; the contract chooses at the end.
+    /// The offset at which the item's candidate begins. An output may have several candidates, and the contract selects
+    /// one at the end.
     pub candidate: u32,
-    /// Its place among the items of that candidate, from 0.
+    /// The index among the items of that candidate, from 0.
     pub index: u32,
-    /// Its text in the output.
+    /// The item's text in the output.
     pub span: Span,
 }
 
@@ -1450,18 +1450,18 @@ impl From<stream::Completed> for Completed {
 
 abi::record!(Completed { candidate: u32, index: u32, span: Span });
 
-/// Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can
-/// be taken instead but what is still to come (a later block, where the contract takes the last), as far as the text up
-/// to here tells where candidates are: the verdict is `finish`'s.
+/// The reason for which the current candidate can no longer become valid, whatever follows. Reported only if nothing
+/// but later text could be taken instead, such as a later block if the contract takes the last one. This is judged by
+/// the candidates in the text so far. The verdict is that of `finish`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeadEnd {
-    /// The check that it fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`, `caps.array_items`
-    /// or `caps.object_members`.
+    /// The check that the candidate fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`,
+    /// `caps.array_items` or `caps.object_members`.
     pub keyword: String,
-    /// One sentence for a person.
+    /// One sentence for people.
     pub message: String,
-    /// Where in the output that came to light.
+    /// The offset in the output at which the failure was detected.
     pub at: u32,
 }
 
@@ -1473,15 +1473,15 @@ impl From<stream::DeadEnd> for DeadEnd {
 
 abi::record!(DeadEnd { keyword: String, message: String, at: u32 });
 
-/// What is known after a chunk.
+/// The state after a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How far the document has come.
+    /// The progress of the document.
     pub completeness: Completeness,
-    /// Those that were completed by this chunk, in order.
+    /// The items that this chunk completed, in order.
     pub items: Vec<Completed>,
-    /// Why it can no longer become right, where it cannot.
+    /// The reason for which the candidate can no longer become valid, if so.
     #[serde(deserialize_with = "Option::deserialize")]
     pub dead_end: Option<DeadEnd>,
 }

@@ -1,14 +1,13 @@
-//! Accounts for each byte of an output by its report alone: this shares no code with extraction.
+//! Accounts for every byte of an output by its report alone. Shares no code with extraction.
 
 use seamgate_core::{ChangeKind, Disposition, JudgedCandidate, Report, Source, Span};
 
-/// Checks that each byte of an output that is not white space is in a candidate, a change, a quarantined item, or a
-/// note with its span; fences belong to their blocks. An accepted output leaves out nothing but what its source
-/// permits.
+/// Checks that every byte of an output that is not white space is in a candidate, a change, a quarantined item, or a
+/// note with its span. Fences belong to their blocks. An accepted output leaves out only what its source permits.
 ///
 /// # Errors
 ///
-/// Something is left out without a trace, or is no reason to look.
+/// Returns an error if something is left out without a trace, or without asking for a review.
 pub fn every_byte_is_accounted_for(output: &str, report: &Report) -> Result<(), String> {
     let Some(chosen) = report.candidates.iter().find(|candidate| candidate.chosen) else {
         let is_nothing_taken = report.output.is_none() && report.items.is_empty() && report.changes.is_empty();
@@ -31,8 +30,8 @@ pub fn every_byte_is_accounted_for(output: &str, report: &Report) -> Result<(), 
     if report.disposition == Disposition::Accepted { permits(output, report, chosen) } else { Ok(()) }
 }
 
-/// Checks that an accepted candidate is JSON as it stands, and that the text left out around it is prose or another
-/// candidate that the contract's `select` passed over.
+/// Checks that an accepted candidate is JSON without changes, and that the text left out around it is prose or another
+/// candidate that the contract's `select` did not choose.
 fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<(), String> {
     let (start, end) = place(chosen.span);
     if let Err(error) = serde_json::from_str::<serde_json::Value>(&output[start..end]) {
@@ -61,12 +60,13 @@ fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<()
     Ok(())
 }
 
-/// Returns whether only contracts that ask for it have such a change.
+/// Returns whether only contracts that ask for such a change have it.
 fn is_asked_for(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
 }
 
-/// Returns whether a note is about text outside of the only tag that is looked at, or about reasoning: a tag begins it, or ends it.
+/// Returns whether a note is about text outside the tag that the contract names, or about reasoning: a tag begins or
+/// ends it.
 fn is_permitted(output: &str, note: &str) -> bool {
     note.contains("were left out as text outside of <")
         || noted(note).is_some_and(|(start, end)| {
@@ -78,7 +78,7 @@ fn is_permitted(output: &str, note: &str) -> bool {
         })
 }
 
-/// Holds what no span covers to be the fences of blocks, or white space.
+/// Checks that the bytes outside all spans are fences of blocks or white space.
 fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCandidate]) -> Result<(), String> {
     let white = |character: char| character.is_whitespace() || character == '\u{feff}';
     let text = output[start..end].trim_matches(white);
@@ -105,8 +105,8 @@ fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCan
     if is_fences { Ok(()) } else { Err(format!("{text:?} is left out without a trace")) }
 }
 
-/// Returns the tag that a text begins with, if it is one of those that `extract.within` names in these tests:
-/// `<answer>`, `</answer>`.
+/// Returns the tag at the beginning of a text, if it is one that `extract.within` names in these tests: `<answer>`,
+/// `</answer>`.
 fn opening_tag(text: &str) -> Option<&str> {
     let tag = &text[..=text.find('>')?];
     let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<'))?;
@@ -114,7 +114,7 @@ fn opening_tag(text: &str) -> Option<&str> {
     name[behind.len()..].starts_with([' ', '\t', '>']).then_some(tag)
 }
 
-/// Returns a text without the run of backticks or tildes that it may begin with.
+/// Returns a text without a leading run of backticks or tildes.
 fn without_marks(text: &str) -> &str {
     match text.chars().next() {
         Some(mark @ ('`' | '~')) => text.trim_start_matches(mark),
@@ -122,7 +122,7 @@ fn without_marks(text: &str) -> &str {
     }
 }
 
-/// Returns the span that a note names, `bytes 3 to 14`, if it says what was left out.
+/// Returns the span in a note about text that was left out: `bytes 3 to 14`.
 fn noted(note: &str) -> Option<(usize, usize)> {
     if note.starts_with("suspicious_escape: ") || note.contains("was cut off") {
         return None;

@@ -4,11 +4,11 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 /// Checks that the changes of a report, applied to the chosen candidate, give the text that was validated. Without the
-/// quarantined items, its value is the report's output. `items` is the contract's path of them.
+/// quarantined items, its value is the report's output. `items` is the contract's path of the items.
 ///
 /// # Errors
 ///
-/// They do not, or they overlap.
+/// Returns an error if the changes give another text, or overlap.
 pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Option<&str>) -> Result<()> {
     let changes = report["changes"].as_array().context("changes")?;
     let chosen = report["candidates"].as_array().and_then(|all| all.iter().find(|one| one["chosen"] == true));
@@ -32,7 +32,7 @@ pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Opti
     text.push_str(&output[at..end]);
     let mut document: Value = match serde_json::from_str(&text) {
         Ok(document) => document,
-        // What JSON's grammar allows, and this gate as well as this parser does not.
+        // Input that the JSON grammar allows and that both the gate and this parser reject.
         Err(_)
             if ["number_range", "lone_surrogate", "caps.depth"]
                 .iter()
@@ -45,7 +45,7 @@ pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Opti
     if report["output"] == Value::Null {
         return Ok(());
     }
-    // Those that are no JSON are not in the text; the others are taken out of it from the last on.
+    // Invalid items are not in the text. The other quarantined items are removed from it, beginning with the last.
     let quarantined = report["quarantined"].as_array().context("quarantined")?;
     let malformed: Vec<u64> = quarantined
         .iter()
@@ -65,7 +65,7 @@ pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Opti
     Ok(())
 }
 
-/// Returns a path of the cases as a JSON Pointer.
+/// Converts a path of the cases to a JSON Pointer.
 fn pointer(path: &str) -> String {
     let steps = path.trim_start_matches('$').split(['.', '[']).map(|step| step.trim_matches([']', '\'', '"']));
     steps.filter(|step| !step.is_empty()).map(|step| format!("/{step}")).collect()

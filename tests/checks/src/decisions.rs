@@ -1,11 +1,11 @@
-//! Invariants of every decision and every observation, whatever documents they were made from.
+//! Invariants of every decision and every observation, whatever documents they result from.
 
 use seamgate_kernel::sanitize::inspect;
 use serde_json::Value;
 
 /// # Panics
 ///
-/// The decision contradicts itself, or the call.
+/// Panics if the decision contradicts itself or the call.
 pub fn assert_sound_decision(decision: &Value, call: &Value) {
     let has = |member: &str| decision.get(member).is_some();
     let no_reason = decision["reasons"].as_array().is_some_and(Vec::is_empty);
@@ -32,12 +32,12 @@ pub fn assert_sound_decision(decision: &Value, call: &Value) {
     assert_visible(&decision["ask"]["view"]);
 }
 
-/// Checks an observation of a tool whose results are sanitized (`result.clean` is `full`), or of one whose texts stay as
-/// they are.
+/// Checks an observation of a tool whose results are sanitized (`result.clean` is `full`), or whose texts stay
+/// unchanged.
 ///
 /// # Panics
 ///
-/// The observation is longer than the profile says, shows what it must not, or can be left by its own text.
+/// Panics if the observation is longer than the profile allows, shows forbidden text, or contains its own mark.
 pub fn assert_sound_observation(observation: &Value, max_bytes: usize, is_sanitized: bool) {
     let text = observation["text"].as_str().expect("a text");
     let message = observation["message"].as_str().expect("a message");

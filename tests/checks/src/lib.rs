@@ -1,4 +1,5 @@
-//! Checks that hold for every report and decision, and a generator of schemas: what the tests and the fuzz targets share.
+//! Checks that hold for every report and decision, and a generator of schemas. The tests and the fuzz targets share
+//! them.
 //!
 //! The crate needs neither the component nor Wasmtime, so that the fuzz targets build without them.
 

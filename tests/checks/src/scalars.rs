@@ -1,15 +1,15 @@
-//! Reads the values in a text without the core: nothing here knows how a text is repaired.
+//! Reads the values in a text without using the core. Nothing here depends on how a text is repaired.
 //!
-//! [`scalars`] reads JSON. [`words`] reads any text, valid or not, and skips only unambiguous comments: in case of
-//! doubt, the text is counted.
+//! [`scalars`] reads JSON. [`words`] reads any text, valid or not, and skips only unambiguous comments. In doubt, the
+//! text is counted.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// Returns the strings, numbers and literals of a JSON text, member names included: strings by what they say, the
-/// others as they are written.
+/// Returns the strings, numbers and literals of a JSON text, including member names. Strings are decoded, and the
+/// others are as written.
 pub fn scalars(json: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = json;
@@ -32,7 +32,7 @@ pub fn scalars(json: &str) -> Vec<String> {
     found
 }
 
-/// Returns where the string ends that a text begins with.
+/// Returns the end of the string at the beginning of a text.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = true;
     for (at, character) in text.char_indices() {
@@ -44,8 +44,8 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the words of a text: the longest runs of letters and digits that stand outside of comments. Python's
-/// literals are read as JSON's.
+/// Returns the words of a text: the longest runs of letters and digits outside comments. Reads Python literals as JSON
+/// literals.
 pub fn words(text: &str) -> Vec<String> {
     let mut outside = String::new();
     let mut at = 0;
@@ -64,7 +64,7 @@ pub fn words(text: &str) -> Vec<String> {
     all_words(&outside)
 }
 
-/// Returns the words of a text, in comments and out of them.
+/// Returns the words of a text, inside and outside comments.
 pub fn all_words(text: &str) -> Vec<String> {
     let literal = |word: &str| match word {
         "True" => "true".to_owned(),
@@ -76,7 +76,7 @@ pub fn all_words(text: &str) -> Vec<String> {
     decoded.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(literal).collect()
 }
 
-/// Returns a text with its escapes read.
+/// Returns a text with its escapes decoded.
 fn decoded(text: &str) -> String {
     let mut units: Vec<u16> = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -89,7 +89,7 @@ fn decoded(text: &str) -> String {
                 rest = &rest[6..];
                 continue;
             }
-            // It is cut off.
+            // The string is cut off.
             (Some('u'), None) => (' ', 1),
             (Some('n'), _) => ('\n', 2),
             (Some('t'), _) => ('\t', 2),
@@ -105,7 +105,7 @@ fn decoded(text: &str) -> String {
     String::from_utf16_lossy(&units)
 }
 
-/// Returns where the comment ends that begins at a place, if everybody would take it for one.
+/// Returns the end of the comment at a position, if it is unambiguously a comment.
 fn end_of_comment(text: &str, at: usize) -> Option<usize> {
     let (before, rest) = (&text[..at], &text[at..]);
     let line = &before[before.rfind('\n').map_or(0, |found| found + 1)..];
@@ -145,11 +145,11 @@ pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<
 }
 
 /// Checks that a report's repairs keep each word of the original, and that text removed as a comment looks like one: it
-/// has an end, and contains no bracket or member of its surroundings. Holds for reports by contracts without items.
+/// has an end, and contains no bracket or member of its surroundings. Holds for reports under contracts without items.
 ///
 /// # Errors
 ///
-/// A change does not.
+/// Returns an error if a change violates this.
 pub fn repairs_keep_words(report: &Value, output: &str) -> Result<()> {
     let changes = report["changes"].as_array().context("changes")?;
     let has_second_escapes = changes.iter().any(|change| change["kind"] == "unescaped");
@@ -163,7 +163,7 @@ pub fn repairs_keep_words(report: &Value, output: &str) -> Result<()> {
         let is_kept = match kind {
             "comment" => is_comment(before, output[..start].trim_end_matches([' ', '\t', '\r'])),
             "around" | "dropped" | "stripped" | "closed_string" => true,
-            // The change may remove the second escapes and put something else right in one step.
+            // The change may remove the second escapes and repair something else in one step.
             _ if has_second_escapes && all_words(&decoded(before)) == all_words(after) => true,
             _ => all_words(before) == all_words(after),
         };

@@ -1,11 +1,11 @@
-//! Schemas made at random, and documents for them: for the comparisons with other validators, for properties of the verdict
-//! and for the fuzz targets. The same choices make the same schema.
+//! Random schemas, and documents for them, for comparisons with other validators, properties of the verdict, and the
+//! fuzz targets. The same choices produce the same schema.
 
 use serde_json::{Map, Value, json};
 
 /// The source of choices: a seed, or the bytes of a fuzz target.
 pub trait Choices {
-    /// Returns a number below a bound.
+    /// Returns a number less than a bound.
     fn below(&mut self, bound: usize) -> usize;
 
     /// Returns one of several.
@@ -13,13 +13,13 @@ pub trait Choices {
         of[self.below(of.len())].clone()
     }
 
-    /// True so often.
+    /// Returns `true` with the given frequency.
     fn chance(&mut self, in_a_hundred: usize) -> bool {
         self.below(100) < in_a_hundred
     }
 }
 
-/// The dialects by their URIs; each comes after those before it.
+/// The dialects by URI, in chronological order.
 pub const DIALECTS: [&str; 5] = [
     "http://json-schema.org/draft-04/schema#",
     "http://json-schema.org/draft-06/schema#",
@@ -39,7 +39,7 @@ pub struct Words {
     pub patterns: &'static [&'static str],
 }
 
-/// The ordinary ones.
+/// The patterns without special features.
 pub const WORDS: Words = Words {
     names: &["a", "b", "ab", "abc", "x-long-name", "é"],
     strings: &["", "a", "ab", "abc", "A1", "2024-02-29", "a@b.example", "x-long-name", "é\u{1f600}", "127.0.0.1"],
@@ -108,7 +108,8 @@ impl<C: Choices> Schemas<'_, C> {
         Value::Object((0..count).map(|_| (self.choices.one(names).to_owned(), self.schema(depth))).collect())
     }
 
-    /// Does the same for members, where a schema may refer to those around it: it is for another value.
+    /// Does the same for members. A schema may refer to the enclosing schemas here, because it applies to another
+    /// value.
     fn members(&mut self, names: &[&str], depth: usize) -> Value {
         let mut members = self.named(names, depth);
         for schema in members.as_object_mut().into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
@@ -188,7 +189,7 @@ impl<C: Choices> Schemas<'_, C> {
                 "dependentRequired",
                 Value::Object(Map::from_iter([(self.choices.one(self.words.names).to_owned(), self.names())])),
             ),
-            // In later dialects it is not a keyword, and validators differ in what it evaluates there.
+            // In later dialects, this is not a keyword, and validators disagree about what it evaluates.
             37 if self.dialect < 3 => ("dependencies", self.named(self.words.names, depth - 1)),
             38..=39 => ("unevaluatedProperties", self.schema(depth - 1)),
             40..=41 => ("unevaluatedItems", self.schema(depth - 1)),
@@ -199,20 +200,20 @@ impl<C: Choices> Schemas<'_, C> {
     }
 }
 
-/// A schema that leads from one resource to another, those that stand beside it, each by its URI, and documents for it.
+/// A schema that refers from one resource to another, the resources beside it by URI, and documents for it.
 pub struct Referring {
     /// The schema.
     pub schema: Value,
-    /// The others.
+    /// The resources beside the schema.
     pub resources: Map<String, Value>,
 }
 
-/// The members of documents for those.
+/// The members of documents for these resources.
 pub const REFERRED: Words = Words { names: &["a", "b", "c"], strings: &["", "a"], patterns: &[] };
 
-/// Returns a schema of little else than references: by URI, pointer and anchor, and those that depend on the way, over
-/// resources inside each other and beside each other. What is referred to in place comes later in one order, so that no
-/// reference comes back to the same value.
+/// Returns a schema that consists mostly of references: by URI, pointer and anchor, and references that depend on the
+/// dynamic scope, across nested and separate resources. Targets for the same value come later in a fixed order, so that
+/// no reference returns to the same value.
 pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
     let mut resources: Vec<Resource> = Vec::new();
     for number in 0..1 + choices.below(4) {
@@ -257,7 +258,7 @@ pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
     Referring { schema, resources: beside }
 }
 
-/// Returns a reference, resolved as RFC 3986 has it, as far as those here need it.
+/// Returns a reference, resolved as in RFC 3986, as far as these tests need it.
 fn resolved(base: &str, reference: &str) -> String {
     let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -285,16 +286,16 @@ enum Place {
 }
 
 struct Resource {
-    /// The one inside which it stands, or from which its URI is read.
+    /// The enclosing resource, or the resource against which the URI is resolved.
     around: Option<usize>,
     id: String,
     uri: String,
     is_beside: bool,
-    /// Each with where it stands, and whether it is dynamic.
+    /// The anchors, each with its place, and whether it is dynamic.
     anchors: Vec<(&'static str, Place, bool)>,
     /// `$recursiveAnchor`.
     recursive: bool,
-    /// Its place in the schema around it.
+    /// The place in the enclosing schema.
     place: usize,
 }
 
@@ -372,7 +373,7 @@ impl<C: Choices> Referrer<'_, C> {
         }
     }
 
-    /// Keywords of a schema that is referred to, in a resource.
+    /// Returns keywords of a referenced schema in a resource.
     fn body(&mut self, number: usize, depth: usize) -> Map<String, Value> {
         let mut schema = Map::new();
         for _ in 0..1 + self.choices.below(3) {
@@ -419,7 +420,7 @@ impl<C: Choices> Referrer<'_, C> {
         }
     }
 
-    /// Returns a reference from a resource to a schema of one that comes no earlier than a first.
+    /// Returns a reference from a resource to a schema of a resource that is not before a given one.
     fn target(&mut self, first: usize, from: usize) -> Option<String> {
         if first >= self.resources.len() {
             return None;

@@ -4,13 +4,13 @@ use std::sync::OnceLock;
 
 use seamgate_core::Contract;
 
-/// A contract, and the same one for a text that is nothing but a document.
+/// A contract, and a variant for a text that consists only of a document.
 pub struct Pair {
-    /// Its text.
+    /// The text of the contract.
     pub text: String,
     /// The contract that judges the text.
     pub contract: Contract,
-    /// The contract that judges the output again: without fences, repair and prose.
+    /// The contract that judges the output again, without fences, repair and prose.
     pub again: Contract,
     /// The path of its items as a JSON Pointer, if it has items.
     pub items: Option<&'static str>,
@@ -43,7 +43,7 @@ const EXTRACTS: [&str; 16] = [
     r#""extract":{"within":"answer","embedded":true,"select":"first"}"#,
 ];
 
-/// Sizes that small texts pass.
+/// Caps that small texts exceed.
 const SMALL: &str = r#""caps":{"bytes":200,"depth":4,"string_bytes":12,"array_items":4,"object_members":3}"#;
 
 /// Returns contracts with all forms of `extract`, and any schema.
@@ -103,12 +103,12 @@ pub fn items() -> &'static [Pair] {
     })
 }
 
-/// Everything above.
+/// All of the options above.
 pub fn all() -> Vec<&'static Pair> {
     [extract(), parse(), repair(), items()].into_iter().flatten().collect()
 }
 
-/// Creates a pair from the members of the contract beside its agent.
+/// Creates a pair from the contract's members other than the agent.
 fn pair(members: &str, items: Option<&'static str>) -> Pair {
     let text = format!(r#"{{"agent":"a",{members}}}"#);
     let mut again: serde_json::Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

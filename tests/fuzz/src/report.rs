@@ -10,7 +10,7 @@ use crate::{contracts::Pair, judge};
 ///
 /// # Panics
 ///
-/// It breaks a promise.
+/// Panics if an invariant is violated.
 pub fn check(pair: &Pair, output: &str, report: &Report) {
     let json = report.to_json();
     let value: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
@@ -36,7 +36,7 @@ pub fn check(pair: &Pair, output: &str, report: &Report) {
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!(numbers.len(), count, "an item is there twice");
-    // More than are listed is in a note, and not in what is listed.
+    // If there are more violations than a report lists, a note gives their number.
     let cut = report.notes.iter().any(|note| note.contains("more"));
     if !cut && changes_are_whole(report) {
         let path = pair.items.map(|pointer| format!("{}[*]", pointer.replace('/', ".")));
@@ -50,7 +50,7 @@ pub fn check(pair: &Pair, output: &str, report: &Report) {
     }
 }
 
-/// Changes are shown cut where they are long; then they cannot be applied.
+/// Long changes are shown truncated, and cannot be applied then.
 fn changes_are_whole(report: &Report) -> bool {
     report.changes.iter().all(|change| !change.after.contains("… ["))
 }

@@ -8,23 +8,23 @@ use serde_json::{Value, value::RawValue};
 
 const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 
-/// The state of a run, and what its events may name.
+/// The state of a run, and the values that its events may refer to.
 #[derive(Clone, Default)]
 pub struct State {
-    /// As a step gave it, or anything.
+    /// A state from a step, or any text.
     pub text: Option<String>,
     is_hostile: bool,
     at: u64,
 }
 
 impl State {
-    /// Creates a state that no step gave.
+    /// Creates a state that comes from no step.
     pub fn hostile(text: String) -> Self {
         State { text: Some(text), is_hostile: true, at: 1 }
     }
 
-    /// Returns an event with its time, and with what words in it stand for: `$model`, `$input` and `$digest` are known
-    /// to the run only.
+    /// Returns an event with its time, and with its placeholders replaced. Only the run knows the values of `$model`,
+    /// `$input` and `$digest`.
     fn event(&self, line: &str) -> String {
         let known: Value = self.text.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let words = [
@@ -47,7 +47,7 @@ impl State {
 ///
 /// # Panics
 ///
-/// There is another fault than `bad_request`, or the step is not sound.
+/// Panics on a fault other than `bad_request`, or if the step is not sound.
 pub fn apply(profile: &Profile, state: &mut State, line: &str) -> bool {
     let event = state.event(line);
     let step = match advance(profile, state.text.as_deref(), &event) {
@@ -69,7 +69,7 @@ pub fn apply(profile: &Profile, state: &mut State, line: &str) -> bool {
     let again = advance(profile, state.text.as_deref(), &event).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
     assert_eq!(again, step, "the same state and event give two steps");
     assert_sound(profile, &whole, &event, state.is_hostile);
-    // The result of a step is a valid state, whatever it was made from.
+    // The state in a step is valid, whatever the step was made from.
     let tick = format!("{{\"type\":\"tick\",\"at\":{}}}", whole["state"]["facts"]["at"]);
     advance(profile, Some(text), &tick).unwrap_or_else(|fault| panic!("{}: {text}", fault.to_json()));
     state.at = whole["state"]["facts"]["at"].as_u64().unwrap_or_default();

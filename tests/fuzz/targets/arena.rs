@@ -1,6 +1,6 @@
-//! Allocations, other sizes, calls that end -> the arena of `guest/memory/src/allocator.rs`, over a buffer: no two allocations in use
-//! overlap, each keeps what was written, and all of the room is free again once nothing is in use. The same allocations on pages:
-//! no two overlap, and each is on a page that was added for them.
+//! Allocations, resizes and ends of calls -> the arena of `guest/memory/src/allocator.rs` over a buffer. No two
+//! allocations in use overlap, each keeps its content, and all room is free again once nothing is in use. The same
+//! allocations on pages: no two overlap, and each is on a page that was added for them.
 #![no_main]
 
 use std::alloc::Layout;
@@ -12,7 +12,7 @@ use seamgate_memory::{Arena, PAGE, Pages};
 const START: usize = 4097;
 const LENGTH: usize = 16 * 1024;
 
-/// An allocation in use: where it is, its layout, and the byte that it is full of.
+/// An allocation in use: its address, its layout, and the byte that fills it.
 #[derive(Clone, Copy)]
 struct Held {
     at: usize,
@@ -68,7 +68,7 @@ impl Memory {
     }
 }
 
-/// Pages, those that were added, and the end of what was given out last.
+/// The pages, the pages that were added, and the end of the last allocation.
 struct Together {
     pages: Pages,
     added: Vec<usize>,
@@ -77,7 +77,7 @@ struct Together {
 
 impl Together {
     fn take(&mut self, layout: Layout) {
-        // Others add pages as well, until none are left.
+        // Other code also adds pages, until none are left.
         let next = self.added.last().map_or(3, |page| page + 1 + layout.size() % 3);
         let page = if next < 40 { next } else { usize::MAX };
         let Some(at) = self.pages.take(layout, || {

@@ -1,4 +1,4 @@
-//! An observation and a claim, apart by a byte of zero: what an observation says supports a claim that says the same.
+//! An observation and a claim, separated by a zero byte: an observation supports a claim with the same text.
 #![no_main]
 
 use std::sync::LazyLock;

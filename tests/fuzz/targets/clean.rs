@@ -1,4 +1,4 @@
-//! Checks what a model may read of any text: it hides nothing, sanitizing it again changes nothing, spans are pieces of
+//! Checks the text that a model may read: it hides nothing, sanitizing it again changes nothing, spans are pieces of
 //! the text, and no piece shows part of a secret.
 #![no_main]
 
@@ -25,7 +25,7 @@ fuzz_target!(|input: &[u8]| {
     for found in &cleaned.found.instructions {
         assert!(found.start < found.end && text.get(found.start..found.end).is_some(), "{found:?}");
     }
-    // A secret between blanks is found, whatever surrounds it, unless its end occurs alone as well.
+    // A secret between blanks is found in any surroundings, unless its end also occurs on its own.
     if text.contains(&SECRET[12..]) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Any JSON as a contract: a fault that says what is wrong, or a contract that judges, lints and describes.
+//! Any JSON as a contract: either a fault with a description, or a contract that judges, lints and describes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
     };
     contract.lint(text);
     contract.describe();
-    // The lists that it may ask for: a request that lacks one is a fault.
+    // The lists that the contract may require, because a request without one is a fault.
     let list = |name: String| NamedList { name, values: vec!["a".to_owned()] };
     let lists: Vec<NamedList> = contract.lists().into_iter().map(list).collect();
     for output in OUTPUTS {
@@ -35,7 +35,7 @@ fuzz_target!(|text: &str| {
         let report = validate(&contract, &request).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
         let json = report.to_json();
         assert!(serde_json::from_str::<Value>(&json).is_ok(), "{json}");
-        // A rejection is explained by the same rules.
+        // The same rules explain a rejection.
         if let Some(error) = &report.error {
             assert!(!error.violations.is_empty(), "{json}");
             assert!(error.error != ErrorKind::MalformedJson || output.starts_with('`'), "{json}");

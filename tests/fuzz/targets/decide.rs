@@ -1,4 +1,4 @@
-//! Any facts, calls and results: a fault that says what is wrong, or a decision and an observation that are sound.
+//! Any facts, calls and results: either a fault with a description, or a sound decision and observation.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -9,13 +9,13 @@ use seamgate_core::{Fault, FaultCode};
 use seamgate_kernel::{Profile, observe, permit};
 use serde_json::Value;
 
-/// The profile of `tests/calls`, with the largest cut of its tools.
+/// The profile of `tests/calls`, with the largest limits for its tools.
 static PROFILE: LazyLock<(Profile, usize)> = LazyLock::new(|| {
     let text = include_str!("../../calls/surface/profile.json");
     (Profile::compile(text).unwrap_or_else(|fault| panic!("{}", fault.to_json())), 20_000)
 });
 
-// Three lines: facts, a call, and a result, which may be missing.
+// Three lines: facts, a call, and an optional result.
 fuzz_target!(|text: &str| {
     let mut lines = text.splitn(3, '\n');
     let [Some(facts), Some(call)] = [lines.next(), lines.next()] else { return };

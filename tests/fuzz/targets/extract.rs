@@ -1,4 +1,4 @@
-//! Text -> candidates: every report is sound, however the contract looks for documents.
+//! Text -> candidates: every report is sound, regardless of how the contract searches for documents.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,12 +1,12 @@
-//! The core of the gate in a world that the bytes make: messages of a client and of servers, ends, times, and what the kernel decides. What
-//! `seamgate-world` checks holds.
+//! The core of the gate in a world derived from the bytes: messages of a client and of servers, ends, times, and the
+//! kernel's decisions. The invariants of `seamgate-world` hold.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use seamgate_checks::schemas::Choices;
 use seamgate_world::{Fake, Prelude, Setting, World};
 
-/// Bytes as choices; where there are no more, the first of each.
+/// Bytes as choices. When no bytes are left, each choice is the first one.
 struct Bytes<'t>(&'t [u8]);
 
 impl Choices for Bytes<'_> {

@@ -1,4 +1,5 @@
-//! Lists of items: every report is sound, nothing is lost between items, and of what is JSON each is kept or in quarantine.
+//! Lists of items: every report is sound, nothing is lost between items, and every valid JSON item is kept or
+//! quarantined.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +14,7 @@ fuzz_target!(|input: &[u8]| {
     let pair = &pairs[choice % pairs.len()];
     let judged = judge(&pair.contract, &text);
     report::check(pair, &text, &judged);
-    // More than are listed is in a note.
+    // A note gives the number of items above the limit.
     if !judged.notes.iter().any(|note| note.contains("more")) {
         let kept = nothing_is_lost_between_items(&judged, &text);
         kept.unwrap_or_else(|error| panic!("{error}: {}", judged.to_json()));

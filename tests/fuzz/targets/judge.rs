@@ -1,5 +1,5 @@
-//! Checks schemas and documents made of the bytes: an accepted contract judges, explains what it rejects, and gives one
-//! document the same verdict however its numbers are written.
+//! Checks schemas and documents derived from the bytes. An accepted contract judges, explains its rejections, and gives
+//! a document the same verdict regardless of the notation of its numbers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,7 @@ use seamgate_checks::schemas::{Choices, DIALECTS, REFERRED, WORDS, Words, refere
 use seamgate_core::{Contract, Disposition, Request, validate};
 use serde_json::json;
 
-/// Bytes as choices; where there are no more, the first of each.
+/// Bytes as choices. When no bytes are left, each choice is the first one.
 struct Bytes<'t>(&'t [u8]);
 
 impl Choices for Bytes<'_> {
@@ -20,7 +20,7 @@ impl Choices for Bytes<'_> {
     }
 }
 
-/// With patterns that are not decided on some of the texts.
+/// Includes patterns whose match is undecided on some of the texts.
 const HOSTILE: Words = Words {
     names: &["a", "b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"],
     strings: &["", "a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"],
@@ -41,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
     let contract = json!({"agent": "a", "schema": schema, "resources": resources, "patterns": "backtracking"});
     let contract = match Contract::compile(&contract.to_string()) {
         Ok(contract) => contract,
-        // Every reference that is made leads somewhere, and every keyword has a value that it may have.
+        // Every generated reference has a target, and every keyword has a valid value.
         Err(fault) => panic!("{}: {contract}", fault.to_json()),
     };
     for _ in 0..3 {
@@ -55,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
             report.disposition == Disposition::Accepted
         };
         let accepted = verdict(&document);
-        // Where integers are recognized by their value, `1.5` may be `15e-1`.
+        // If integers are recognized by value, `1.5` may become `15e-1`.
         if dialect > 0 {
             assert_eq!(verdict(&document.replace("1.5", "0.015e2")), accepted, "{document}");
         }

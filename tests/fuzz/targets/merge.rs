@@ -1,5 +1,5 @@
-//! Several attempts, apart by a byte of zero: what is put together is valid, loses nothing, leaves valid items as they were,
-//! and is the same on the wire.
+//! Several attempts, separated by a zero byte: the merged document is valid, loses nothing, keeps valid items
+//! unchanged, and is the same on the wire.
 #![no_main]
 
 use std::{cell::RefCell, collections::BTreeMap};
@@ -10,7 +10,7 @@ use seamgate_fuzz::{contracts, judge, split};
 use serde_json::Value;
 
 thread_local! {
-    /// A registry for each contract: they have one agent.
+    /// One registry for each contract, because the contracts have the same agent.
     static REGISTRIES: RefCell<BTreeMap<usize, Registry>> = const { RefCell::new(BTreeMap::new()) };
 }
 

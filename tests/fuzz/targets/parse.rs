@@ -1,4 +1,4 @@
-//! Text -> document, beside `serde_json`: the same texts are JSON, and say the same.
+//! Text -> document, compared with `serde_json`: both accept the same texts, with the same values.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,12 +18,12 @@ const BEYOND: [(&str, &str); 4] = [
 const REFUSED: [&str; 6] =
     ["duplicate_member", "number_range", "caps.depth", "caps.string_bytes", "caps.array_items", "caps.object_members"];
 
-/// The most violations that a report has room for.
+/// The maximum number of violations in a report.
 const LISTED: usize = 100;
 
 fuzz_target!(|input: &[u8]| {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    // A byte order mark before a document is passed over.
+    // A byte order mark before a document is skipped.
     if text.starts_with('\u{feff}') || text.contains("```") || text.contains("~~~") {
         return;
     }
@@ -47,7 +47,8 @@ fuzz_target!(|input: &[u8]| {
             let message = error.to_string();
             let beyond = BEYOND.iter().find(|(theirs, _)| message.contains(theirs));
             match beyond {
-                // Theirs stops there: what follows may not be JSON. Ours continues, and lists no more than fit.
+                // `serde_json` stops there, and the text after it may be invalid. The gate continues, and lists only as
+                // many violations as fit.
                 Some((_, ours)) => {
                     assert!(!is_json || keywords.len() == LISTED || keywords.contains(ours), "{message}: {keywords:?}");
                 }

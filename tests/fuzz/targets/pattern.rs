@@ -1,5 +1,5 @@
-//! A pattern and a text, a line each: both engines say the same, the one that goes back being made to run by a look-ahead
-//! that asks nothing.
+//! A pattern and a text, one per line: both engines give the same answer. An empty look-ahead forces the use of the
+//! backtracking engine.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ fuzz_target!(|input: &str| {
     let (pattern, text) = input.split_once('\n').unwrap_or((input, ""));
     let text: String = text.chars().take(64).collect();
     let output = json!(text).to_string();
-    // None where it is not taken, or not decided.
+    // `None` if the engine rejects the pattern, or the match is undecided.
     let matches = |pattern: &str, engine: &str| {
         let extract = json!({"markers": [], "ignore": []});
         let text =

@@ -1,4 +1,5 @@
-//! Any JSON as a profile: a fault that says what is wrong, or a profile that lints, describes, and decides about calls.
+//! Any JSON as a profile: either a fault with a description, or a profile that lints, describes, and decides about
+//! calls.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -44,7 +45,8 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Returns the name of a tool that an entry of `tools` stands for: its own, or that of the first definition that its pattern takes.
+/// Returns the name of a tool that an entry of `tools` stands for: its own name, or that of the first definition that
+/// matches its pattern.
 fn name(entry: &Value, profile: &Profile) -> Option<String> {
     let tools = profile.tools();
     let is_tool = |name: &&str| match entry["server"].as_str() {

@@ -1,5 +1,5 @@
-//! Checks that only syntax is repaired: JSON is left alone, nothing is lost or invented, and the changes describe what
-//! was done.
+//! Checks that only syntax is repaired: valid JSON stays unchanged, nothing is lost or invented, and the changes
+//! describe the repairs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any events after the events of a valid run, and any states: a fault that says what is wrong, or a sound step, from
-//! whose state the next event continues.
+//! Any events after the events of a valid run, and any states: either a fault with a description, or a sound step whose
+//! state accepts the next event.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -34,7 +34,8 @@ static STATES: LazyLock<Vec<State>> = LazyLock::new(|| {
     states
 });
 
-// A byte that chooses a state, and lines: each an event, or after `!` a state, or after `~` what in the state becomes what.
+// A byte that selects a state, followed by lines. Each line is an event, or a state after `!`, or a replacement in the
+// state after `~`.
 fuzz_target!(|input: &[u8]| {
     let Some((choice, text)) = split(input) else { return };
     let mut state = STATES[choice % STATES.len()].clone();

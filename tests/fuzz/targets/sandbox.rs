@@ -1,4 +1,4 @@
-//! The whole pipeline natively and in its sandbox, which is a process beside this one: the same bytes.
+//! The whole pipeline, natively and in its sandbox, which is a separate process: both give the same bytes.
 //!
 //! `SEAMGATE` names the command line, which bakes the contracts first.
 #![no_main]
@@ -16,7 +16,7 @@ use seamgate_core::Contract;
 use seamgate_fuzz::{contracts, judge, split};
 use serde_json::{Value, json};
 
-/// The contracts, each of an agent of its own.
+/// The contracts, each with a separate agent.
 static CONTRACTS: LazyLock<Vec<(String, Contract)>> = LazyLock::new(|| {
     let renamed = |(number, pair): (usize, &contracts::Pair)| {
         let text = pair.text.replacen(r#""agent":"a""#, &format!(r#""agent":"a{number}""#), 1);
@@ -71,7 +71,7 @@ thread_local! {
     static SANDBOX: RefCell<Option<Sandbox>> = const { RefCell::new(None) };
 }
 
-// Baking is before the first input: it takes longer than an input may.
+// Bakes before the first input, because baking takes longer than an input may take.
 fuzz_target!(init: SANDBOX.set(Some(Sandbox::start())), |input: &[u8]| {
     let Some((choice, text)) = split(input) else { return };
     let contract = &CONTRACTS[choice % CONTRACTS.len()].1;

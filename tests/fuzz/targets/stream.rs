@@ -1,5 +1,5 @@
-//! Checks an output in pieces: it has the same report as the whole output, and the same items in flight however it is
-//! cut.
+//! Checks an output in chunks: it has the same report as the whole output, and the same items in flight, wherever it is
+//! split.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

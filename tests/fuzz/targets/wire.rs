@@ -1,4 +1,4 @@
-//! Any text as a request on the wire: one answer, which is JSON, and a report, a result or a fault.
+//! Any text as a request on the wire: there is one answer, which is JSON, with a report, a result or a fault.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +11,7 @@ fuzz_target!(|input: &[u8]| {
     let mut profiles = seamgate_kernel::Registry::default();
     let contract = contracts::items()[1].text.replace(r#""agent":"a""#, r#""agent":"triage""#);
     registry.register(&contract).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
-    // Several requests, a line each: what one registers, the next uses.
+    // Several requests, one per line. Later requests use what earlier ones register.
     for request in String::from_utf8_lossy(input).lines().take(4) {
         let answer = call_with(&mut registry, &mut profiles, request);
         let value: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"));

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// The remaining cost, in nodes, of hints on one document. Once it is spent, further messages have no hints.
+/// The remaining cost, in nodes, of hints on one document. Once it is spent, further messages get no hints.
 #[derive(Debug)]
 pub(super) struct Budget(Cell<u32>);
 

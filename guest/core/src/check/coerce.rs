@@ -1,4 +1,4 @@
-//! Finds replacements for values that a schema rejects, if another notation has the same meaning: `"12"` for a number.
+//! Finds replacements for rejected values that mean the same in another notation, such as `"12"` for a number.
 
 use super::{
     judge::{self, BrokenRule, Failure, Nearest},
@@ -12,21 +12,21 @@ use crate::{
     text::push_json_string,
 };
 
-/// A replacement for a value that the schema accepts.
+/// An accepted replacement for a rejected value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// This JSON text.
+    /// The replacement as JSON text.
     Text(String),
-    /// Nothing: the member may be left out.
+    /// No value: the member may be left out.
     Absent,
 }
 
-/// The failures of a document's values, as far as coercion needs them.
+/// The failures of a document's values that coercion needs.
 #[derive(Debug, Default)]
 pub(crate) struct Misfits {
-    /// The invalid values in document order. A value whose only failures are undeclared members is not among them.
+    /// The invalid values in document order. Excludes values whose only failures are undeclared members.
     pub(crate) wrong: Vec<NodeId>,
-    /// The objects among them with failures other than missing members. `lacking` has the missing members of all
+    /// The objects in `wrong` with failures other than missing members. `lacking` holds the missing members of all
     /// objects.
     pub(crate) broken: Vec<NodeId>,
     pub(crate) lacking: Vec<(NodeId, String)>,
@@ -35,7 +35,7 @@ pub(crate) struct Misfits {
 }
 
 impl Misfits {
-    /// Adds the failures of another schema. A value with two different replacements loses both.
+    /// Adds the failures under another schema. A value with two different replacements gets neither.
     pub(crate) fn add(&mut self, other: Misfits) {
         self.wrong.extend(other.wrong);
         self.broken.extend(other.broken);
@@ -52,7 +52,7 @@ impl Misfits {
     }
 }
 
-/// Returns the failures of these values by a schema. `None` if the search reached its limit.
+/// Returns the failures of these values under a schema. `None` if the search reached its limit.
 pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
     let mut failures = judge::failures_of(schemas, document, values)?;
     sort_by_key(&mut failures, |failure| failure.at);
@@ -87,7 +87,7 @@ pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId],
     Some(misfits)
 }
 
-/// Returns the member that an object lacks, if that is the failure.
+/// Returns the missing member, if a missing member is the failure.
 fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
     let rules = schemas.get(failure.schema).object.as_ref()?;
     match failure.why {
@@ -97,11 +97,11 @@ fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
     }
 }
 
-/// A rule about the type or value of a value.
+/// A rule about the type of a value, or about the value itself.
 enum Rule<'f> {
     /// The types and lists of a schema.
     Schema(SchemaId),
-    /// The values that alternatives accept.
+    /// The values that the alternatives accept.
     Any(&'f [Takes]),
 }
 
@@ -142,13 +142,13 @@ impl<'f> Rule<'f> {
     }
 }
 
-/// Returns the only value that a string can stand for and that all rules accept, as JSON text.
+/// Returns the only JSON text that a string can stand for and that all rules accept.
 fn reading(schemas: &Schemas, string: &str, rules: &[Rule], caps: &Caps) -> Option<String> {
     let listed = rules.iter().flat_map(|rule| rule.lists(schemas));
     only_reading(string, listed, caps, |value| rules.iter().all(|rule| rule.takes(schemas, value)))
 }
 
-/// Returns the only accepted value that a string can stand for: the JSON in it, or one of the listed strings.
+/// Returns the only accepted value that a string can stand for: the JSON inside it, or one of the listed strings.
 pub(super) fn only_reading<'l>(
     string: &str,
     listed: impl Iterator<Item = &'l str>,
@@ -170,7 +170,7 @@ pub(super) fn only_reading<'l>(
     if readings.len() == 1 { readings.pop() } else { None }
 }
 
-/// Returns the JSON in a string: a number or a literal and nothing else, or an object or array.
+/// Returns the JSON in a string: either a number or a literal with nothing else, or an object or array.
 fn literal(string: &str) -> Option<&str> {
     let text = string.trim_matches([' ', '\t', '\r', '\n']);
     (holds_json(text) || is_plain_scalar(string)).then_some(text)

@@ -1,4 +1,4 @@
-//! Compiles a JSON Schema to [`Schemas`]. References are resolved here, once.
+//! Compiles a JSON Schema to [`Schemas`], and resolves all references once.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
@@ -28,20 +28,21 @@ use crate::{
     text,
 };
 
-/// The length to which values of the schema are truncated in messages.
+/// The length to which schema values are truncated in messages, in bytes.
 pub(super) const MAX_VALUE: usize = 160;
 
 /// The reason why a schema cannot be used.
 pub(super) enum Unusable<'s> {
     /// An unresolved reference and, if known, its schema and keyword.
     Reference { error: ReferencingError, at: Option<(&'s Value, &'static str)> },
-    /// A pattern that its engine rejects, and the schema that has it.
+    /// A pattern that the engine rejects, and the schema that contains it.
     Pattern { keywords: &'s Value, keyword: &'static str, pattern: String },
     /// A keyword with an invalid value.
     Keyword { keywords: &'s Value, keyword: String },
 }
 
-/// Compiles the resource of the first URI in the registry, which is `source`. The others name its resources.
+/// Compiles the resource of the first URI in the registry, whose text is `source`. The other URIs name the contract's
+/// resources.
 pub(super) fn compile<'s>(
     registry: &'s Registry<'s>,
     uris: &[&str],
@@ -65,7 +66,7 @@ enum Stopped<'s> {
 }
 
 impl<'s> Stopped<'s> {
-    /// Returns whether the failed reference leads out of the contract.
+    /// Returns whether the failed reference points outside the contract.
     fn leads_out(&self) -> bool {
         let Stopped::Unusable(Unusable::Reference { error, .. }) = self else {
             return false;
@@ -98,10 +99,10 @@ type Key = (*const Value, Vec<u32>);
 /// The context of a schema.
 #[derive(Clone)]
 struct Context<'s> {
-    /// Has the base URI, but no dynamic scope: dynamic references are resolved here.
+    /// Has the base URI but no dynamic scope, because this compiler resolves dynamic references itself.
     resolver: Resolver<'s>,
-    /// The dynamic scope: the resources entered on the way, outermost first, each where it comes first (2020-12 core,
-    /// section 7.1). Resources that no dynamic reference can resolve to are left out.
+    /// The dynamic scope: the resources entered so far, outermost first, each at its first entry (2020-12 core, section
+    /// 7.1). Leaves out resources that no dynamic reference can resolve to.
     way: Vec<u32>,
     draft: Draft,
     vocabularies: VocabularySet,
@@ -128,16 +129,16 @@ struct Compiler<'s> {
     all: Vec<Schema>,
     /// The target of each schema that is only a reference.
     aliases: Vec<Option<SchemaId>>,
-    /// The schemas that have an index in `all`, by address and, if it matters, by dynamic scope.
+    /// The schemas that have an index in `all`, by address and, where it matters, by dynamic scope.
     known: HashMap<Key, SchemaId>,
-    /// The schemas that have yet to be compiled.
+    /// The schemas that are not compiled yet.
     queue: VecDeque<(SchemaId, &'s Map<String, Value>, &'s Value, Context<'s>)>,
     resources: Vec<String>,
     /// The schema of each resource, and its base.
     roots: Vec<Option<(&'s Value, Resolver<'s>)>>,
-    /// Compiled patterns, because schemas repeat them.
+    /// The compiled patterns, because schemas often repeat a pattern.
     patterns: HashMap<&'s str, Arc<Pattern>>,
-    /// The pointers of schemas, in the resources for which they were needed.
+    /// The pointers of schemas, for the resources that needed them.
     pointers: HashMap<*const Value, HashMap<*const Value, String>>,
     dynamic: bool,
 }
@@ -181,9 +182,9 @@ impl<'s> Compiler<'s> {
         Ok((contents, self.at(resolver.base_uri().as_str())?, draft))
     }
 
-    /// Checks references in schemas that nothing refers to, such as unused definitions: an unresolved reference is a
-    /// mistake there as well. Resources are often third-party libraries; in their definitions, only references out of
-    /// the contract are followed.
+    /// Checks references in schemas that nothing refers to, such as unused definitions, because an unresolved reference
+    /// is an error there as well. Resources are often third-party libraries, so in their definitions only references
+    /// out of the contract are followed.
     fn all_lead_somewhere(&self, uris: &[&str]) -> Compiled<'s, ()> {
         let mut seen: HashSet<*const Value> = HashSet::new();
         let mut queue = VecDeque::new();
@@ -286,8 +287,8 @@ impl<'s> Compiler<'s> {
                 root.map_or(Vec::new(), |(root, _)| dynamic_anchors(root))
             };
             let known: Vec<&str> = way[..way.len() - 1].iter().flat_map(anchors).collect();
-            // If outer resources have all its anchors, no dynamic reference can resolve to it: scopes that differ only
-            // in it are equal.
+            // If outer resources define all of its anchors, no dynamic reference can resolve to this resource. Scopes
+            // that differ only in this resource are then equal.
             if anchors(&(resource as u32)).iter().all(|name| known.contains(name)) {
                 way.pop();
             }
@@ -296,22 +297,22 @@ impl<'s> Compiler<'s> {
         Context { draft, vocabularies, location: SchemaLocation { resource: resource as u32, pointer }, resolver, way }
     }
 
-    /// Resolves a reference without regard to the dynamic scope. Returns the target with a resolver for its base.
+    /// Resolves a reference regardless of the dynamic scope. Returns the target with a resolver for its base.
     fn resolve(&self, from: &Resolver<'s>, reference: &str) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let base = if uri.is_empty() { from.base_uri() } else { from.resolve_uri(&from.base_uri().borrow(), uri)? };
-        // With a dynamic scope, an anchor would be looked up in the resources of that scope.
+        // With a dynamic scope, the resolver would look up an anchor in the resources of that scope.
         let resolver = self.at(base.as_str())?;
         let (contents, found, draft) = resolver.lookup(&format!("#{fragment}"))?.into_inner();
         let is_anchor = !fragment.is_empty() && !fragment.starts_with('/');
-        // An anchor is in the resource that the URI names, and its own URI is not resolved against itself. A pointer
-        // may lead into another resource.
+        // The resource that the URI names contains the anchor, and the resource's own URI must not be resolved against
+        // itself. A pointer may lead into another resource.
         let base = if is_anchor { base } else { found.base_uri() };
         Ok((contents, self.at(base.as_str())?, draft))
     }
 
-    /// Resolves a dynamic reference (2020-12 core, section 8.2.3.2): if its target is a dynamic anchor, to the
-    /// outermost anchor of that name in the dynamic scope.
+    /// Resolves a dynamic reference (2020-12 core, section 8.2.3.2). If its target is a dynamic anchor, the reference
+    /// resolves to the outermost anchor of that name in the dynamic scope.
     fn resolve_dynamic(
         &self,
         context: &Context<'s>,
@@ -334,8 +335,8 @@ impl<'s> Compiler<'s> {
         Ok(initial)
     }
 
-    /// Resolves a recursive reference (2019-09 core, section 8.2.4.2): to the current resource or, if that has a
-    /// recursive anchor, to the outermost resource in the dynamic scope that has one.
+    /// Resolves a recursive reference (2019-09 core, section 8.2.4.2) to the current resource. If that resource has a
+    /// recursive anchor, resolves to the outermost resource in the dynamic scope that has one.
     fn resolve_recursive(&self, context: &Context<'s>) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
         let initial = self.resolve(&context.resolver, "#")?;
         if !has_recursive_anchor(initial.0) {
@@ -386,7 +387,7 @@ impl<'s> Compiler<'s> {
         let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
         context.location.pointer = match resource.pointer(fragment) {
             Some(target) if std::ptr::eq(target, contents) => fragment.to_owned(),
-            // An anchor, a pointer through another resource, or a pointer with escapes.
+            // An anchor, a pointer that passes through another resource, or a pointer with escapes.
             _ => {
                 let pointers = self.pointers.entry(std::ptr::from_ref(resource)).or_insert_with(|| pointers(resource));
                 pointers.get(&std::ptr::from_ref(contents)).cloned().unwrap_or_default()
@@ -433,7 +434,7 @@ impl<'s> Compiler<'s> {
         Ok(())
     }
 
-    /// Replaces schemas that are only references by their targets, and marks recursive ones.
+    /// Replaces schemas that are only references with their targets, and marks recursive schemas.
     fn finish(mut self, root: SchemaId) -> Schemas {
         let mut targets: Vec<Option<SchemaId>> = vec![None; self.all.len()];
         let mut way = Vec::new();
@@ -446,7 +447,7 @@ impl<'s> Compiler<'s> {
                         way.push(at);
                         at = next;
                     }
-                    // References that only lead to each other accept everything.
+                    // References that refer only to each other accept everything.
                     (None, None) if way.contains(&at) => break ANY,
                     (None, None) => break at,
                 }
@@ -465,7 +466,8 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// Marks one schema in each cycle of schemas for the same value: the one that a depth-first search reaches again.
+/// Marks one schema in each cycle of schemas that apply to the same value. A depth-first search reaches the marked
+/// schema again.
 fn mark_recurring(all: &mut [Schema]) {
     let next: Vec<Vec<SchemaId>> = all
         .iter_mut()
@@ -518,7 +520,7 @@ struct Builder<'s, 'c> {
 impl<'s> Builder<'s, '_> {
     fn build(&mut self) -> Compiled<'s, ()> {
         if self.get(keywords::REF).is_some() && self.context.until(Draft::Draft7) {
-            // Siblings of a reference are ignored.
+            // The draft ignores siblings of a reference.
             return self.references();
         }
         if self.context.has(&Vocabulary::Validation) {
@@ -587,7 +589,7 @@ impl<'s> Builder<'s, '_> {
         self.compiler.schema(value, context)
     }
 
-    /// Returns the index of the schema that is a keyword's value.
+    /// Returns the index of the schema in a keyword's value.
     fn schema_at(&mut self, keyword: &Keyword) -> Compiled<'s, Option<SchemaId>> {
         self.get(keyword).map(|value| self.child(&[keyword.name], value)).transpose()
     }
@@ -601,7 +603,7 @@ impl<'s> Builder<'s, '_> {
         schemas.collect::<Compiled<'s, Vec<_>>>().map(Some)
     }
 
-    /// Returns a schema as text, truncated for display. For a mere reference, returns its target.
+    /// Returns a schema as text, truncated for display. If the schema is only a reference, returns its target.
     fn shown(&self, value: &Value) -> String {
         let reference = value.as_object().filter(|keywords| keywords.len() == 1).and_then(|keywords| {
             let reference = keywords.get("$ref")?.as_str()?;
@@ -626,7 +628,7 @@ impl<'s> Builder<'s, '_> {
         Ok(self.compiler.patterns.entry(pattern).or_insert(Arc::new(compiled)).clone())
     }
 
-    /// Compiles the rules for values of any kind.
+    /// Compiles the rules for values of every kind.
     fn any_kind(&mut self) -> Compiled<'s, ()> {
         if let Some(value) = self.get(keywords::TYPE) {
             let names = match value {
@@ -749,7 +751,7 @@ impl<'s> Builder<'s, '_> {
 
     fn objects(&mut self) -> Compiled<'s, ()> {
         let mut rules = ObjectRules::default();
-        // Required members come first, in their order.
+        // Required members come first, in the order of `required`.
         let mut named: Vec<(&'s str, Member)> = Vec::new();
         let mut numbers: HashMap<&'s str, usize> = HashMap::new();
         if self.context.has(&Vocabulary::Validation) {
@@ -874,8 +876,8 @@ impl<'s> Builder<'s, '_> {
     }
 }
 
-/// Returns the names of a resource's dynamic anchors, and `#`, which no anchor can be named, for a recursive anchor.
-/// Excludes resources inside it.
+/// Returns the names of a resource's dynamic anchors. A recursive anchor is returned as `#`, which cannot be the name
+/// of an anchor. Excludes the anchors of nested resources.
 fn dynamic_anchors(root: &Value) -> Vec<&str> {
     let mut names = Vec::new();
     if has_recursive_anchor(root) {
@@ -900,7 +902,8 @@ fn has_recursive_anchor(schema: &Value) -> bool {
     schema.get("$recursiveAnchor") == Some(&Value::Bool(true))
 }
 
-/// Returns the draft that a schema names, or else that of the enclosing schema, also for custom dialects.
+/// Returns the draft that a schema declares. If it declares none, returns the draft of the enclosing schema. Handles
+/// custom dialects.
 fn detected(around: Draft, contents: &Value) -> Draft {
     match around.detect(contents) {
         Draft::Unknown => around,
@@ -908,7 +911,7 @@ fn detected(around: Draft, contents: &Value) -> Draft {
     }
 }
 
-/// Returns the pointers of all values inside another that can be schemas, by address.
+/// Returns the pointers of all nested values that can be schemas, by address.
 fn pointers(root: &Value) -> HashMap<*const Value, String> {
     let mut pointers = HashMap::new();
     let mut open = vec![(root, Location::root())];
@@ -932,7 +935,7 @@ fn pointers(root: &Value) -> HashMap<*const Value, String> {
     pointers
 }
 
-/// Returns the location of a value inside another, by its address.
+/// Returns the location of a nested value, found by its address.
 pub(super) fn find(root: &Value, target: &Value) -> Option<Location> {
     fn search(at: &Value, target: &Value, steps: &mut Vec<Step>) -> bool {
         if std::ptr::eq(at, target) {
@@ -956,8 +959,8 @@ pub(super) fn find(root: &Value, target: &Value) -> Option<Location> {
     search(root, target, &mut steps).then(|| steps.into_iter().collect())
 }
 
-/// Parses a size, which may be written as `2.0`. A size that does not fit is replaced by the largest, which is the same
-/// on every machine.
+/// Parses a size, which may be written as `2.0`. Replaces a size that does not fit with the largest `u32`, so that
+/// every machine gives the same result.
 fn size(value: &Value) -> Option<usize> {
     let size = match (value.as_u64(), value.as_f64()) {
         (Some(size), _) => u32::try_from(size).unwrap_or(u32::MAX),

@@ -1,4 +1,4 @@
-//! Describes failures in the words of a report.
+//! Describes failures for a report.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -22,7 +22,7 @@ use crate::{
     violation::{MAX_LIST, NO_MEMBER, Violations, shortened_path},
 };
 
-/// Converts failures of one value to violations, by one contract's schemas.
+/// Converts failures of one value to violations under one contract's schemas.
 pub(super) struct Explainer<'d> {
     pub(super) schemas: &'d Schemas,
     pub(super) document: &'d Document<'d>,
@@ -31,11 +31,11 @@ pub(super) struct Explainer<'d> {
     pub(super) budget: &'d Budget,
 }
 
-/// The texts of one failure.
+/// The texts for one failure.
 struct Words<'s> {
     expected: Cow<'s, str>,
     message: Cow<'s, str>,
-    /// Set if the value itself is not the best description.
+    /// Describes the received value. `None` if the value itself is the best description.
     received: Option<Cow<'s, str>>,
 }
 
@@ -44,7 +44,7 @@ impl<'s> Words<'s> {
         Words { expected: expected.into(), message: message.into(), received: None }
     }
 
-    /// Returns the expectation, and a message with only that.
+    /// Returns the expectation, and a message that only states it.
     fn must(verb: &str, expected: impl Into<Cow<'s, str>>) -> Self {
         let expected = expected.into();
         let message = ["must ", verb, " ", &expected].concat();
@@ -64,8 +64,8 @@ impl<'d> Explainer<'d> {
         place
     }
 
-    /// Returns the failures in document order, then in schema order, as violations: the first ones, and the total
-    /// number.
+    /// Returns the failures as violations, in document order and then in schema order: the first `most` of them, and
+    /// the total number.
     pub(super) fn violations(&self, (mut failures, incomplete): (Vec<Failure>, bool), most: usize) -> Violations {
         let by_schema = |failure: &Failure| {
             let position = failure.position(self.schemas);
@@ -205,7 +205,7 @@ impl<'d> Explainer<'d> {
         Words::new("items that all differ", format!("must not have the same item twice{which}"))
     }
 
-    /// Describes a member name that is not allowed, and the reason.
+    /// Describes a member name that is not allowed, and gives the reason.
     fn other_name(&self, name: NodeId, inner: &Failure) -> Words<'d> {
         if inner.why == BrokenRule::Never {
             return Words::new("no such member", "must not be there: the schema allows no member here");
@@ -218,7 +218,7 @@ impl<'d> Explainer<'d> {
         )
     }
 
-    /// Describes a member that the schema does not declare, at its value.
+    /// Describes an undeclared member, identified by its value.
     fn undeclared(&self, value: NodeId) -> Words<'d> {
         // A member's name is directly before its value.
         let name = quote(self.document.string(value.saturating_sub(1)), 128);
@@ -274,10 +274,10 @@ impl<'d> Explainer<'d> {
         Words::new(expected, message)
     }
 
-    /// Describes the values that alternatives accept, if a value is not among them.
+    /// Describes the values that the alternatives accept, for a value that is not one of them.
     fn other(&self, takes: &[Takes], is: &'static str) -> Words<'d> {
         let mut types: Vec<&str> = Vec::new();
-        // All values in one text, with the span of each.
+        // Joins all values into one text, and keeps the span of each.
         let (mut all, mut pieces) = (String::new(), Vec::new());
         for takes in takes {
             match takes {
@@ -384,7 +384,7 @@ fn not(applied: Option<&Applied>) -> Words<'static> {
     Words::new(["anything but ", shown].concat(), ["must not match the schema ", shown].concat())
 }
 
-/// Describes a missing member that tells alternatives apart by these values.
+/// Describes a missing member whose value would select one of the alternatives.
 fn missing_value(name: &str, values: &[String]) -> Words<'static> {
     let mut member = format!("member {}: ", quote(name, MAX_VALUE));
     member.push_str(if values.len() > 1 { "one of " } else { "" });
@@ -392,7 +392,7 @@ fn missing_value(name: &str, values: &[String]) -> Words<'static> {
     Words::must("have", member).receiving(NO_MEMBER)
 }
 
-/// Returns a violation for an invalid value in which the search found no failure within its limit.
+/// Returns a violation for an invalid value whose failure the search did not find within its limit.
 fn unexplained_violation(document: &Document, at: NodeId, place: &Location) -> Violation {
     let words = unexplained();
     Violation::told(Written::new(place.steps()), "schema", [words.expected, document.shown(at), words.message])
@@ -438,7 +438,7 @@ fn alternatives_of(applied: Option<&Applied>) -> &[SchemaId] {
     }
 }
 
-/// Appends a value of the schema for display. Reads no more of a long string than is shown.
+/// Appends a schema value for display. Reads only as much of a long string as is shown.
 fn push_value(out: &mut String, value: &Value) {
     match value {
         Value::String(string) => text::push_quoted(out, string, MAX_VALUE),

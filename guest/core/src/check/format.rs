@@ -1,4 +1,4 @@
-//! `format`, and the keywords about the content of a string.
+//! Checks `format` and the keywords about the content of a string.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ use crate::misspelling::nearest;
 #[derive(Clone)]
 pub(super) struct Format {
     pub(super) name: &'static str,
-    /// The form of a string in this format. It is not an example, because a model might send an example as the value.
+    /// The form of a string in this format. Not an example, because a model might copy an example as the value.
     pub(super) form: &'static str,
     pub(super) is_valid: fn(&str) -> bool,
 }
@@ -24,7 +24,7 @@ pub(super) struct Format {
 /// The name of a format, its form, and its check.
 type Known = (&'static str, &'static str, fn(&str) -> bool);
 
-/// The formats that every draft asserts, whichever draft defined the name first.
+/// The formats that are asserted in every draft, regardless of which draft introduced the name.
 const KNOWN: &[Known] = &[
     ("date", "a day of the calendar written YYYY-MM-DD", date),
     ("date-time", "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 instead of Z", date_time),
@@ -53,7 +53,7 @@ const KNOWN: &[Known] = &[
     ("uuid", "groups of 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between", uuid),
 ];
 
-/// Names that other tools use for formats, in addition to misspellings.
+/// Names that other tools use for formats. Misspellings are handled separately.
 const MEANT: [(&str, &str); 8] = [
     ("domain", "hostname"),
     ("ip", "ipv4"),
@@ -66,7 +66,7 @@ const MEANT: [(&str, &str); 8] = [
 ];
 
 impl Format {
-    /// Returns the format that every draft asserts by this name; other names are annotations.
+    /// Returns the asserted format with this name. Other names are annotations.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
         let (name, form, is_valid) = *KNOWN.iter().find(|(known, ..)| *known == name)?;
         // Before draft 7, the format follows RFC 1034, which does not know `xn--`.
@@ -80,7 +80,7 @@ pub(crate) fn is_format(name: &str) -> bool {
     KNOWN.iter().any(|(known, ..)| *known == name)
 }
 
-/// Returns the format that was likely meant by a name that is not one.
+/// Returns the format that was probably meant by an unknown name.
 pub(crate) fn meant_format(name: &str) -> Option<&'static str> {
     let meant = MEANT.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, meant)| *meant);
     meant.or_else(|| nearest(name, KNOWN.iter().map(|(known, ..)| *known)))
@@ -90,7 +90,7 @@ pub(crate) fn meant_format(name: &str) -> Option<&'static str> {
 struct Bytes<'t>(&'t [u8]);
 
 impl Bytes<'_> {
-    /// Consumes a byte if it is this one.
+    /// Consumes the next byte if it equals `byte`.
     fn take(&mut self, byte: u8) -> bool {
         let is = self.0.first() == Some(&byte);
         self.0 = &self.0[usize::from(is)..];
@@ -190,7 +190,7 @@ fn duration(text: &str) -> bool {
     if weeks.take_while(|byte| byte.is_ascii_digit()) > 0 && weeks.take(b'W') {
         return weeks.0.is_empty();
     }
-    // `None` if anything but these units, in this order, is present.
+    // `None` if the text contains anything but these units in this order.
     let units = |bytes: &mut Bytes, units: &[u8]| -> Option<usize> {
         let mut taken = 0;
         let mut next = None;
@@ -228,7 +228,7 @@ fn idn_email(text: &str) -> bool {
 /// The longest local part, in bytes (RFC 5321, section 4.5.3.1.1).
 const MAX_LOCAL_PART: usize = 64;
 
-/// Checks a mailbox whose domain is such a host, or an address.
+/// Checks a mailbox. Its domain must be an address, or a host that `is_host` accepts.
 fn mailbox(text: &str, is_host: fn(&str) -> bool) -> bool {
     let is_local = |local: &str| local.len() <= MAX_LOCAL_PART;
     let domain = match text.strip_prefix('"') {
@@ -268,7 +268,7 @@ fn after_quoted(text: &str) -> Option<&str> {
     }
 }
 
-/// The longest host name without the root's dot (RFC 1035, section 2.3.4).
+/// The maximum length of a host name without the trailing dot of the root (RFC 1035, section 2.3.4).
 const MAX_HOSTNAME: usize = 253;
 
 /// Checks a host name (RFC 1123, section 2.1).
@@ -282,7 +282,7 @@ fn plain_hostname(text: &str) -> bool {
     text.len() <= MAX_HOSTNAME && text.split('.').all(label)
 }
 
-/// Checks a host name whose encoded labels must decode to valid ones (RFC 5890, section 2.3).
+/// Checks a host name. Its encoded labels must decode to valid labels (RFC 5890, section 2.3).
 fn hostname(text: &str) -> bool {
     let is_unicode = |decoded: Option<String>| decoded.is_none_or(|label| is_unicode_label(&label));
     plain_hostname(text)
@@ -290,7 +290,7 @@ fn hostname(text: &str) -> bool {
         && is_bidi(text.split('.').map(|label| decoded(label).flatten().unwrap_or_else(|| label.to_owned())))
 }
 
-/// Decodes an ASCII label. `Some(None)` if it stands for itself; `None` if it is reserved or broken.
+/// Decodes an ASCII label. `Some(None)` if the label is not encoded. `None` if it is reserved or malformed.
 fn decoded(label: &str) -> Option<Option<String>> {
     match label.split_at_checked(4) {
         Some(("xn--", encoded)) => idna::punycode::decode_to_string(encoded).map(Some),
@@ -299,8 +299,8 @@ fn decoded(label: &str) -> Option<Option<String>> {
     }
 }
 
-/// Checks the Bidi rule (RFC 5893, section 2): if any label has right-to-left characters, all labels must have a
-/// direction that does not depend on their surroundings.
+/// Checks the Bidi rule (RFC 5893, section 2): if any label has right-to-left characters, the direction of each label
+/// must not depend on its surroundings.
 fn is_bidi(labels: impl Iterator<Item = String>) -> bool {
     type Class = BidiClass;
     let class = |character| CodePointMapData::<BidiClass>::new().get(character);
@@ -340,10 +340,10 @@ fn is_bidi(labels: impl Iterator<Item = String>) -> bool {
     })
 }
 
-/// Checks an internationalized host name (RFC 5890, section 2.3.2.3): with encoded labels, or with the characters
-/// themselves.
+/// Checks an internationalized host name (RFC 5890, section 2.3.2.3). Its labels may be encoded or written in Unicode.
 fn idn_hostname(text: &str) -> bool {
-    // Encoded, a text has at least as many characters. The cost of encoding grows with the square of its length.
+    // The encoded form has at least as many characters. Checks this first, because the cost of encoding grows with the
+    // square of the length.
     if text.chars().count() > MAX_HOSTNAME {
         return false;
     }
@@ -363,8 +363,7 @@ fn idn_hostname(text: &str) -> bool {
         && is_bidi(labels.iter().map(|label| decoded(label).flatten().unwrap_or_else(|| (*label).to_owned())))
 }
 
-/// Checks a label by RFC 5892, without its tables of exceptions for scripts that are not in use, and without
-/// normalization.
+/// Checks a label by RFC 5892. Omits normalization and the tables of exceptions for obsolete scripts.
 fn is_unicode_label(label: &str) -> bool {
     use GeneralCategory as Category;
     let characters: Vec<char> = label.chars().collect();
@@ -541,7 +540,7 @@ fn uuid(text: &str) -> bool {
         && bytes.0.is_empty()
 }
 
-/// `contentEncoding` and `contentMediaType`, which draft 7 allows to assert.
+/// `contentEncoding` and `contentMediaType`. Draft 7 allows validators to assert them.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     pub(super) encoding: Option<&'static str>,
@@ -560,7 +559,7 @@ impl Content {
         let known =
             ["base64", "base64url", "base32", "base32hex", "base16"].into_iter().find(|name| Some(*name) == encoding);
         let media_type = (media_type == Some("application/json")).then_some("application/json");
-        // Content in an unknown encoding cannot be read.
+        // Content in an unknown encoding cannot be decoded.
         Content { encoding: known, media_type: media_type.filter(|_| encoding.is_none() || known.is_some()) }
     }
 

@@ -1,4 +1,4 @@
-//! Hints: if the likely cause of a failure is known, its message ends with a suggestion.
+//! Hints: if the likely cause of a failure is known, the message ends with a suggestion.
 
 use super::{
     explain::Explainer,
@@ -13,7 +13,7 @@ use crate::{
     text::{quote, short},
 };
 
-/// The most members of an object, and values of a list, that are searched for a hint.
+/// The maximum number of members or list values that the search for a hint considers.
 const MAX_LOOKED_AT: usize = 32;
 
 /// The cost of comparing a name with others, and of reading an alternative, in nodes.
@@ -24,7 +24,7 @@ const ALTERNATIVE_COST: u32 = 50;
 const MAX_NAME: usize = 64;
 
 impl Explainer<'_> {
-    /// Returns a suggestion for a failure, if its cause is likely known.
+    /// Returns a suggestion for a failure whose likely cause is known.
     #[inline(never)]
     pub(super) fn hint(&self, failure: &Failure) -> Option<String> {
         let schema = self.schemas.get(failure.schema);
@@ -49,7 +49,7 @@ impl Explainer<'_> {
         self.budget.pays(self.document.next(at) - at) && Inspection::new(self.schemas, self.document).is_valid(id, at)
     }
 
-    /// Returns the known word that is most similar to another, if the budget allows.
+    /// Returns the known word most similar to `word`, if the budget allows.
     fn nearest<'k>(&self, word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
         if self.budget.pays(NAME_COST) { misspelling::nearest(word, known.take(MAX_LOOKED_AT)) } else { None }
     }
@@ -81,7 +81,7 @@ impl Explainer<'_> {
         self.is_valid(items, at).then(|| "put it into an array".to_owned())
     }
 
-    /// Returns a hint for a string if a value of other types is expected.
+    /// Returns a hint for a string where another type is expected.
     fn of_string(&self, at: NodeId, may_have: impl Fn(Kind) -> bool) -> Option<String> {
         let document = self.document;
         if document.kind(at) != Kind::String {
@@ -112,7 +112,7 @@ impl Explainer<'_> {
         Some(hint.to_owned())
     }
 
-    /// Returns a hint for an array if an object is expected.
+    /// Returns a hint for an array where an object is expected.
     fn of_array(&self, id: SchemaId, schema: &Schema, at: NodeId) -> Option<String> {
         let mut items = self.document.items(at);
         if let (Some(only), None) = (items.next(), items.next())
@@ -139,7 +139,7 @@ impl Explainer<'_> {
         if let Some(other) = self.nearest(rules.names.get(missing), others) {
             return Some(format!("rename member {}", quote(other, MAX_NAME)));
         }
-        // Of several missing members, only the first has this hint.
+        // Only the first of several missing members gets this hint.
         let is_missing = |number: usize| document.member(at, rules.names.get(number)).is_none();
         if required(rules).find(|number| is_missing(*number)) != Some(missing) {
             return None;
@@ -168,7 +168,7 @@ impl Explainer<'_> {
         text.starts_with('{') && self.budget.pays(text.len() as u32 / 8) && required(rules).all(has)
     }
 
-    /// Returns a hint for a member that is not allowed, at its value.
+    /// Returns a hint for a disallowed member, identified by its value.
     fn of_undeclared(&self, value: NodeId, rules: &ObjectRules) -> Option<String> {
         let name = self.document.string(value.saturating_sub(1));
         let declared =
@@ -199,8 +199,8 @@ impl Explainer<'_> {
 }
 
 impl Explainer<'_> {
-    /// Returns the name of an alternative: its title, the name of its definition, the value that identifies it, its
-    /// type, or its number.
+    /// Returns a name for an alternative: its title, the name of its definition, its discriminator value, its type, or
+    /// its number, in this order of preference.
     #[inline(never)]
     pub(super) fn name_of(&self, alternatives: &[SchemaId], number: usize) -> String {
         let of = |id: SchemaId| self.schemas.with_applied(vec![id]);
@@ -239,8 +239,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// Returns the values that each alternative lists for one member that all of them require and an object lacks, with
-    /// the name of that member.
+    /// Finds a member that every alternative requires and that the object lacks. Returns its name, and the values that
+    /// each alternative lists for it.
     pub(super) fn missing_discriminator(&self, at: NodeId, alternatives: &[SchemaId]) -> Option<(&str, Vec<String>)> {
         if self.document.kind(at) != Kind::Object
             || self.document.count(at) > MAX_LOOKED_AT
@@ -267,7 +267,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// Returns the values that a list allows for a member, as JSON.
+    /// Returns the values that a list allows for a member, as JSON text.
     fn values(&self, rules: &ObjectRules, number: usize) -> Option<Vec<String>> {
         let ids = self.schemas.with_applied(vec![rules.members[number].schema?]);
         let allowed = ids.iter().find_map(|id| self.schemas.get(*id).allowed.first())?;
@@ -281,7 +281,7 @@ fn required(rules: &ObjectRules) -> impl Iterator<Item = usize> {
     (0..rules.members.len().min(MAX_LOOKED_AT)).filter(|number| rules.members[*number].required)
 }
 
-/// Returns the name of a definition, if a JSON Pointer leads to one.
+/// Returns the name of the definition that a JSON Pointer leads to, if it leads to one.
 fn defined(pointer: &str) -> Option<String> {
     let (before, name) = pointer.rsplit_once('/')?;
     let is_definition = before.ends_with("/$defs") || before.ends_with("/definitions");

@@ -1,7 +1,7 @@
 //! JSON Type Definition (RFC 8927).
 //!
-//! Implemented here because the `jtd` crate brings a calendar library that imports JavaScript when built for
-//! WebAssembly, and the component has no imports.
+//! This is a separate implementation because the `jtd` crate depends on a calendar library. For WebAssembly, that
+//! library imports JavaScript, and the component must have no imports.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ struct Properties {
     required: BTreeMap<String, Form>,
     optional: BTreeMap<String, Form>,
     additional: bool,
-    /// `true` if the form has `properties`, which then is the keyword of errors about the form.
+    /// `true` if the form has `properties`. Errors about the form then name that keyword.
     has_required: bool,
 }
 
@@ -103,7 +103,7 @@ impl Type {
         }
     }
 
-    /// Returns whether its values are of the given kind.
+    /// Returns whether values of this type have the given kind.
     fn is_of(self, kind: Kind) -> bool {
         match self {
             Type::Boolean => matches!(kind, Kind::True | Kind::False),
@@ -127,7 +127,7 @@ impl Type {
 }
 
 impl Schema {
-    /// Compiles a definition. A violation has its location in it.
+    /// Compiles a definition. The location of a violation refers to the definition.
     pub(super) fn compile(schema: &Value) -> Result<Self, Violation> {
         let wrong = |place: Location, expected: &str, message: &str| {
             Violation::new(&place, "jtd", Details { expected, received: "", message })
@@ -171,7 +171,7 @@ impl Schema {
         self.violations_by(&self.root, document, (Document::ROOT, Location::root()), limit)
     }
 
-    /// Returns the violations of a value at a location by one of the forms, at most `limit`.
+    /// Returns at most `limit` violations of a value at a location under one of the forms.
     pub(super) fn violations_by(
         &self,
         form: &Form,
@@ -199,7 +199,7 @@ impl Schema {
         members.map(|((name, form), required)| (name.as_str(), required, is_list(form))).collect()
     }
 
-    /// Returns the failures of some values, and the replacements that the definition accepts.
+    /// Returns the failures of some values, and replacements that the definition accepts.
     pub(super) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
         let mut run = Run::new(self, document, Location::root(), MAX_REPAIRS);
         run.listed = Some(BTreeMap::new());
@@ -239,7 +239,7 @@ impl Schema {
         &self.root
     }
 
-    /// Returns the form of each item of the array at a path, if it is the same for every document.
+    /// Returns the form of each item of the array at a path, if every document has the same form there.
     pub(super) fn of_items(&self, path: &ItemsPath) -> Option<&Form> {
         let array = path.steps.iter().try_fold(&self.root, |form, step| match (&self.target(form)?.shape, step) {
             (Shape::Properties(properties), Step::Name(name)) => properties.get(name),
@@ -279,7 +279,7 @@ const KEYWORDS: [&str; 12] = [
 
 struct Compiler {
     definitions: Vec<String>,
-    /// The names that `ref` used, with their locations.
+    /// The names that `ref` uses, with their locations.
     refs: Vec<(String, Location)>,
 }
 
@@ -443,10 +443,10 @@ impl Compiler {
     }
 }
 
-/// The most consecutive definitions that are only references, which also ends cycles.
+/// The maximum number of consecutive definitions that are only references. This limit also ends cycles.
 const MAX_CHAIN: usize = 32;
 
-/// Returns how many references are followed from a definition to another form.
+/// Returns the number of references between a definition and a form that is not a reference.
 fn chain(definitions: &BTreeMap<String, Form>, name: &str) -> usize {
     let next = |name: &String| match &definitions.get(name)?.shape {
         Shape::Ref(next) => Some(next.clone()),
@@ -460,10 +460,9 @@ struct Run<'r, 't> {
     document: &'r Document<'t>,
     found: Vec<(NodeId, Violation)>,
     limit: usize,
-    /// Collects undeclared members, if only those are searched for.
+    /// The undeclared members. Set if the search is only for those.
     undeclared: Option<Vec<NodeId>>,
-    /// Collects the listed values for strings that are not in their list, and the names of missing members, if
-    /// requested.
+    /// If requested, the listed values for each string that is not in its list, and the names of missing members.
     listed: Option<BTreeMap<NodeId, Vec<String>>>,
     place: Vec<Step>,
     path: Vec<String>,
@@ -514,7 +513,7 @@ impl Run<'_, '_> {
         match &form.shape {
             Shape::Empty => {}
             Shape::Ref(name) => {
-                // Always present: the compiler has checked it.
+                // The definition exists: the compiler checked it.
                 let Some(form) = self.schema.definitions.get(name) else {
                     return;
                 };

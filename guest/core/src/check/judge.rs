@@ -1,5 +1,5 @@
-//! Validates a document against schemas: returns whether it is valid, or everything that is wrong with it. Every
-//! rejection comes from this file.
+//! Validates a document against schemas. Returns whether the document is valid, or all of its failures. Every rejection
+//! comes from this file.
 
 use std::{
     cmp::Reverse,
@@ -19,29 +19,31 @@ use crate::{
     repair::MAX_REPAIRS,
 };
 
-/// The most values that a search for all failures visits, and the number added for each byte of the document.
+/// The maximum number of values that a search for all failures visits, and the number that each byte of the document
+/// adds.
 const VISITS: u32 = 20_000;
 const VISITS_PER_BYTE: u32 = 4;
 
-/// The most failures that a search finds, including those inside alternatives. A report lists 100 of them.
+/// The maximum number of failures that a search finds, including those inside alternatives. A report lists 100 of them.
 pub(super) const FAILURES: usize = 1_000;
 
-/// The most undecided matches that a search for all failures reaches, because each takes long.
+/// The maximum number of undecided matches that a search for all failures reaches, because each takes long.
 const UNDECIDED: u32 = 3;
 
-/// The most undecided matches that a validation tries. After that, it tries no pattern that could be undecided, and
-/// treats whatever depends on one as undecided.
+/// The maximum number of undecided matches that a validation tries. After that, the validation tries no pattern whose
+/// match could be undecided, and treats results that depend on such a match as undecided.
 const TRIED: usize = 16;
 
-/// The most values that are validated by both readings because they depend on an undecided match. Any further ones are
-/// treated as undecided.
+/// The maximum number of values that are validated by both readings because they depend on an undecided match. Further
+/// values are treated as undecided.
 const TWICE: u32 = 1_000;
 
-/// The most levels of references that are followed to find what kinds of values a schema expects.
+/// The maximum number of references that are followed to find the kinds of values that a schema expects.
 const LEVELS: usize = 16;
 
-/// The number of validations after which results are remembered, and the number added for each value of the document.
-/// Alternatives that refer to each other can validate the same value exponentially often; most documents need no
+/// The number of validations before results are memoized, and the number that each value of the document adds.
+/// Alternatives that refer to each other can validate the same value exponentially often. Most documents do not need
+/// the memo.
 /// memory.
 const FORGETFUL: usize = 1_000;
 const FORGETFUL_PER_VALUE: usize = 8;
@@ -54,7 +56,7 @@ pub(super) struct Failure {
     pub(super) why: BrokenRule,
 }
 
-/// The rule that was broken. Numbers identify the rule if a schema can have several.
+/// The violated rule. Numbers identify the rule where a schema can have several.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum BrokenRule {
     Never,
@@ -67,9 +69,9 @@ pub(super) enum BrokenRule {
     Pattern,
     /// A pattern for member names.
     PatternProperties(usize),
-    /// The value has to match, but the match is undecided.
+    /// The value must match, but the match is undecided.
     Undecided,
-    /// Validity depends on an undecided match.
+    /// The verdict depends on an undecided match.
     Hanging,
     Format,
     ContentEncoding(&'static str),
@@ -82,13 +84,13 @@ pub(super) enum BrokenRule {
     /// The number of items that match.
     MinContains(usize),
     MaxContains(usize),
-    /// The index of the first one.
+    /// The index of the first unevaluated item.
     UnevaluatedItems(usize),
     MinProperties,
     MaxProperties,
     /// The name's number in `names`.
     Required(usize),
-    /// The number of the dependent, and the index of the missing name in it.
+    /// The index of the dependent, and the index of the missing name in it.
     Dependent(usize, usize),
     /// The member is undeclared.
     AdditionalProperties,
@@ -101,17 +103,17 @@ pub(super) enum BrokenRule {
     OneOfSeveral(usize, Vec<usize>),
 }
 
-/// Describes the alternatives for a value that matches none of them.
+/// The best description of the alternatives for a value that matches none of them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Nearest {
     /// The nearest alternative, its first failure, and the number of its other failures.
     Alternative { number: usize, first: Failure, more: usize },
-    /// The values that the alternatives accept here.
+    /// The values that the alternatives accept.
     Takes(Vec<Takes>),
 }
 
 impl Failure {
-    /// Returns the schema whose rule was broken, and the keyword. The keyword is `None` if the schema itself forbids
+    /// Returns the schema whose rule was violated, and the keyword. The keyword is `None` if the schema itself forbids
     /// the value.
     pub(super) fn rule(&self, schemas: &Schemas) -> (SchemaId, Option<&'static str>) {
         match &self.why {
@@ -162,8 +164,7 @@ impl Failure {
         }
     }
 
-    /// Returns the position of the rule in the text of the contract's schema. Rules of other resources sort after all
-    /// others.
+    /// Returns the position of the rule in the text of the contract's schema. Rules of other resources sort last.
     pub(super) fn position(&self, schemas: &Schemas) -> NodeId {
         let (schema, keyword) = self.rule(schemas);
         let schema = schemas.get(schema);
@@ -180,15 +181,15 @@ pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
     Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
 }
 
-/// Returns whether a document as a whole is valid under every one of the given schemas.
+/// Returns whether a document as a whole is valid under all of the given schemas.
 pub(super) fn is_valid_by(schemas: &Schemas, document: &Document, all: &[SchemaId]) -> bool {
     let mut judge = Judge::new(schemas, document);
     all.iter().all(|id| judge.is_valid(*id, Document::ROOT))
 }
 
-/// Returns whether a document could be valid if a rule for one kind of value decided nothing about a value of another
-/// kind: `pattern` says nothing about a list of strings, and `const` says nothing about the same value written as a
-/// string.
+/// Returns whether a document could be valid if each rule for one kind of value were undecided for values of other
+/// kinds. For example, `pattern` then says nothing about a list of strings, and `const` says nothing about the same
+/// value written as a string.
 pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
     let mut judge = Judge::new(schemas, document);
     judge.reading = Reading::Open;
@@ -196,7 +197,7 @@ pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
     judge.is_valid(schemas.root, Document::ROOT)
 }
 
-/// Returns whether a document is valid even if such a rule fails for a value of another kind: the opposite of
+/// Returns whether a document is valid even if every rule rejects values of kinds that it is not for. The opposite of
 /// [`may_be_valid`].
 pub(super) fn must_be_valid(schemas: &Schemas, document: &Document) -> bool {
     let mut judge = Judge::new(schemas, document);
@@ -212,7 +213,7 @@ pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>,
     (found.failures, incomplete)
 }
 
-/// Returns the failures of some values of a document, unordered, as far as edits can address them. `None` if the search
+/// Returns the failures of some values of a document, unordered, as far as edits can fix them. `None` if the search
 /// stopped early.
 pub(super) fn failures_of(schemas: &Schemas, document: &Document, values: &[NodeId]) -> Option<Vec<Failure>> {
     let mut found = All { left: MAX_REPAIRS, ..All::new(document) };
@@ -269,7 +270,7 @@ fn visits(document: &Document) -> u32 {
     VISITS.saturating_add(bytes.saturating_mul(VISITS_PER_BYTE))
 }
 
-/// A sink for failures: stops at the first, or collects all.
+/// A sink for failures. It stops the search at the first failure, or collects all.
 trait Findings {
     const ALL: bool;
 
@@ -354,7 +355,7 @@ impl Findings for All {
     }
 }
 
-/// Collects only the members that must not be there.
+/// Collects only the undeclared members.
 struct Undeclared {
     members: Vec<NodeId>,
     visits: u32,
@@ -408,10 +409,10 @@ impl Seen {
     }
 }
 
-/// How an undecided match is read, which gives a verdict a third value. A value that is valid by the strict reading is
-/// valid whatever the match would be; a value that is invalid by the open reading is invalid whatever the match would
-/// be. Under a negation, the readings swap. The verdict is that of the strict reading: nothing is accepted that depends
-/// on an undecided match.
+/// The way in which an undecided match is read, which gives a verdict a third value. A value that is valid by the
+/// strict reading is valid whatever the match turns out to be. A value that is invalid by the open reading is invalid
+/// whatever the match turns out to be. A negation swaps the readings. The strict reading gives the final verdict, so
+/// nothing that depends on an undecided match is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
     Strict,
@@ -434,31 +435,31 @@ impl Both {
 struct Judge<'d> {
     schemas: &'d Schemas,
     document: &'d Document<'d>,
-    /// The values being validated by recursive schemas.
+    /// The values that recursive schemas are validating.
     open: Vec<(SchemaId, NodeId)>,
-    /// Members that still have to be validated, those of outer objects first.
+    /// Members that are not validated yet. Those of outer objects come first.
     waiting: Vec<(SchemaId, NodeId)>,
-    /// The number of validations left before results are remembered.
+    /// The number of validations before results are memoized.
     forgetful: usize,
-    /// Results by value, schema, reading, and whether the value's kind is expected: whether the value is valid, and
-    /// whether an undecided match was met on the way.
+    /// Results by value, schema, reading, and whether the value's kind is expected. A result says whether the value is
+    /// valid, and whether the validation met an undecided match.
     decided: BTreeMap<(NodeId, SchemaId, Reading, bool), (bool, bool)>,
     reading: Reading,
-    /// The number of undecided matches met, and the last of them.
+    /// The number of undecided matches so far, and the last of them.
     met: u32,
     hanging: Option<Failure>,
-    /// The undecided matches, by pattern and string: each is tried once.
+    /// The undecided matches, by pattern and string. Each is tried once.
     tried: BTreeSet<(*const Pattern, NodeId)>,
     twice: u32,
-    /// `true` if a rule is undecided for a value of another kind.
+    /// `true` if rules leave values of other kinds undecided.
     by_shape: bool,
-    /// Values whose kind another alternative expects. The other alternatives apply to them as in JSON Schema.
+    /// Values whose kind another alternative expects. The remaining alternatives apply to them as in JSON Schema.
     expected: Vec<NodeId>,
-    /// The steps left for telling alternatives apart.
+    /// The remaining steps for telling alternatives apart.
     steps: u32,
 }
 
-/// Records a failure, and continues only if all failures are collected.
+/// Records a failure. Continues only if the sink collects all failures.
 macro_rules! fail {
     ($valid:ident, $found:ident, $at:expr, $schema:expr, $why:expr) => {{
         if !F::ALL {
@@ -495,10 +496,10 @@ struct Rules<'d> {
     schema: &'d Schema,
 }
 
-/// All or some of several schemas.
+/// All or some of a list of schemas.
 struct Possible<'d> {
     all: &'d [SchemaId],
-    /// The indices of those that can hold. `None` means all.
+    /// The indices of the schemas that can apply. `None` means all.
     numbers: Option<&'d [u32]>,
     next: usize,
 }
@@ -537,8 +538,8 @@ fn within<F: Findings>(
     valid
 }
 
-// Recursive functions are kept apart from the others: a stack frame holds what its function needs, including inlined
-// functions, and a deep document opens hundreds of frames.
+// Recursive functions are kept separate from the others. A stack frame holds everything that its function needs,
+// including inlined functions, and a deep document opens hundreds of frames.
 impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
@@ -584,8 +585,8 @@ impl<'d> Judge<'d> {
         judged
     }
 
-    /// Validates a value by both readings against a schema that it may violate. The current reading decides what is
-    /// marked as evaluated.
+    /// Validates a value by both readings against a schema that it may violate. The current reading decides which items
+    /// and members are marked as evaluated.
     fn both(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> Both {
         let met = self.met;
         let here = self.matches(schema, at, seen);
@@ -614,7 +615,7 @@ impl<'d> Judge<'d> {
 
     /// Returns whether a string matches, or `None` if the match is undecided.
     fn is_match(&mut self, pattern: &Pattern, id: SchemaId, at: NodeId, why: BrokenRule, text: &str) -> Option<bool> {
-        // If any match was tried, this one may have been. Most validations have no such match.
+        // Looks up the pattern only if the validation has tried any undecided match. Most validations try none.
         let is_known = !self.tried.is_empty() && self.is_tried(pattern, at);
         if !is_known && let Ok(matches) = pattern.matches(text) {
             return Some(matches);
@@ -631,7 +632,7 @@ impl<'d> Judge<'d> {
             || self.tried.contains(&(std::ptr::from_ref(pattern), at))
     }
 
-    /// Returns the undecided match that validity depends on, as a failure.
+    /// Returns a failure for the undecided match that the verdict depends on.
     fn hanging(&self, id: SchemaId, at: NodeId) -> Failure {
         self.hanging.clone().unwrap_or(Failure { at, schema: id, why: BrokenRule::Hanging })
     }
@@ -644,7 +645,7 @@ impl<'d> Judge<'d> {
         false
     }
 
-    /// Validates a value against a schema. If `seen` is given, marks its evaluated items or members there.
+    /// Validates a value against a schema. If `seen` is given, marks the evaluated items or members in it.
     #[inline(always)]
     fn judge<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
         let brief = self.schemas.brief(id);
@@ -661,7 +662,7 @@ impl<'d> Judge<'d> {
         self.judge_by_rules(found, id, Value { at, kind }, seen)
     }
 
-    /// Returns whether a schema's rules are for values of other kinds than this one.
+    /// Returns whether a schema's rules only concern values of other kinds.
     #[cold]
     #[inline(never)]
     fn is_misshapen(&mut self, id: SchemaId, at: NodeId, kind: Kind) -> bool {
@@ -754,8 +755,8 @@ impl<'d> Judge<'d> {
         seen: Option<&mut Seen>,
     ) -> bool {
         if schema.recurs {
-            // The schema applies itself to the same value: the rest of its rules decide. Entries for the same value are
-            // all at the end, after those for outer values.
+            // The schema refers to itself for the same value, so the rest of its rules decide. Entries for the same
+            // value are all at the end, after those for outer values.
             if self.open.iter().rev().take_while(|(_, value)| *value == at).any(|(schema, _)| *schema == id) {
                 return true;
             }
@@ -776,7 +777,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Looks up the result, or computes and remembers it.
+    /// Looks up the result, or computes and memoizes it.
     #[cold]
     #[inline(never)]
     fn judge_remembering<F: Findings>(
@@ -817,7 +818,7 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Validates a value whose schema depends on which items or members were evaluated.
+    /// Validates a value under a schema that depends on evaluated items or members.
     #[inline(never)]
     fn judge_unevaluated<F: Findings>(
         &mut self,
@@ -841,7 +842,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Reports an undecided match instead of an unevaluated item or member if the evaluation depends on that match.
+    /// If the evaluation depends on an undecided match, reports that match instead of an unevaluated item or member.
     #[inline(never)]
     fn hanging_evaluation<F: Findings>(
         &mut self,
@@ -919,7 +920,7 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let text = document.string(at);
-        // Counts code points only if the length in bytes does not decide: each code point takes one to four bytes.
+        // Counts code points only if the length in bytes does not decide. Each code point takes one to four bytes.
         let (min, max) = (rules.length.min, rules.length.max);
         if text.len() > max || text.len() < min.saturating_mul(4) {
             let length = text.chars().count();
@@ -995,7 +996,7 @@ impl<'d> Judge<'d> {
         mut seen: Option<&mut Seen>,
     ) -> bool {
         let mut valid = true;
-        // The number of matches by each reading.
+        // The number of matches under each reading.
         let (mut strict, mut open) = (0, 0);
         let marks = contains.evaluates && seen.is_some();
         for (index, item) in self.document.items(at).enumerate() {
@@ -1088,7 +1089,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Validates the members of an object, and postpones the costly ones, because the others usually decide.
+    /// Validates the members of an object, and postpones the expensive ones, because the others usually decide.
     #[inline(never)]
     fn members<F: Findings>(
         &mut self,
@@ -1125,7 +1126,7 @@ impl<'d> Judge<'d> {
                 }
             }
             if !hanging.is_empty() {
-                // Reported at the object, because the object has the names.
+                // Reports the failure at the object, because the names belong to the object.
                 self.hanging = Some(Failure { at, schema: id, why: BrokenRule::PatternProperties(hanging[0].0) });
                 let additional = if covered { None } else { rules.additional };
                 if !self.hanging_member(&hanging, additional, value) {
@@ -1153,7 +1154,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Looks up the named members, if a schema names few and has no rules for others, as conditions do.
+    /// Looks up the named members if a schema lists few and has no rules for others. Conditions usually do.
     #[inline(never)]
     fn named_members(&mut self, rules: &'d ObjectRules, at: NodeId) -> bool {
         rules.members.iter().enumerate().all(|(number, member)| {
@@ -1184,7 +1185,7 @@ impl<'d> Judge<'d> {
         false
     }
 
-    /// Returns whether a member is valid when it is undecided which patterns' schemas apply to it. If none does, the
+    /// Returns whether a member is valid if it is undecided which patterns match its name. If no pattern matches, the
     /// additional schema applies.
     #[inline(never)]
     fn hanging_member(&mut self, hanging: &[(usize, SchemaId)], additional: Option<SchemaId>, value: NodeId) -> bool {
@@ -1195,7 +1196,7 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Validates a value now if that is cheap, and postpones it otherwise.
+    /// Validates a value immediately if that is cheap. Postpones it otherwise.
     #[inline(always)]
     fn judge_soon<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId) -> bool {
         if self.schemas.brief(id).is_costly(self.document.kind(at)) {
@@ -1205,12 +1206,12 @@ impl<'d> Judge<'d> {
         self.judge(found, id, at, None)
     }
 
-    /// Validates a member's name, which is a string like any other.
+    /// Validates a member's name as a string.
     #[inline(never)]
     fn property_name<F: Findings>(&mut self, found: &mut F, id: SchemaId, schema: SchemaId, name: NodeId) -> bool {
         let mark = found.mark();
         let valid = self.judge(found, schema, name, None);
-        // Reports the failure as one of a member's name.
+        // Reports the failure as a failure of the member's name.
         if let Some(hanging) = self.hanging.take_if(|hanging| hanging.at == name) {
             let why = match hanging.why {
                 BrokenRule::PropertyName(_) => hanging.why,
@@ -1287,7 +1288,7 @@ impl<'d> Judge<'d> {
                 let met = self.met;
                 for (_, schema) in self.possible(id, number, any, at) {
                     matches |= self.alternative(any, at, |judge| judge.matches(schema, at, seen.as_deref_mut()));
-                    // Continues, because the items and members that the others evaluate count as well.
+                    // Continues, because the items and members that the other alternatives evaluate also count.
                     if matches && seen.is_none() {
                         break;
                     }
@@ -1304,7 +1305,7 @@ impl<'d> Judge<'d> {
             }
             Applied::One(one) => {
                 let mut matching = Vec::new();
-                // The number of matches by each reading.
+                // The number of matches under each reading.
                 let (mut strict, mut open) = (0, 0);
                 for (index, schema) in self.possible(id, number, one, at) {
                     let both = self.alternative(one, at, |judge| judge.both(schema, at, seen.as_deref_mut()));
@@ -1354,19 +1355,19 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// Returns the schemas that can hold for a value, each with its number. For conditions, returns those that can add
+    /// Returns the schemas that can apply to a value, each with its number. For conditions, returns those that can add
     /// a rule.
     #[inline(always)]
     fn possible(&self, id: SchemaId, number: usize, all: &'d [SchemaId], at: NodeId) -> Possible<'d> {
         let table = self.schemas.get(id).tables[number].as_deref();
-        // In this mode, rules for values of another kind decide nothing, so a list of strings cannot rule out other
-        // values.
+        // In this mode, rules for one kind of value decide nothing about other kinds, so a list of strings cannot
+        // exclude values of another kind.
         let numbers = table.filter(|_| !self.by_shape && self.document.kind(at) == Kind::Object);
         Possible { all, numbers: numbers.and_then(|table| table.possible(self.document, at)), next: 0 }
     }
 
-    /// Returns whether a value is valid when it is undecided which of two schemas applies to it. A missing schema
-    /// accepts everything. By the strict reading, only what both schemas evaluate is marked as evaluated.
+    /// Returns whether a value is valid if it is undecided which of two schemas applies to it. A missing schema accepts
+    /// everything. The strict reading marks only what both schemas evaluate.
     #[inline(never)]
     fn branches(&mut self, branches: [Option<SchemaId>; 2], at: NodeId, seen: Option<&mut Seen>) -> bool {
         if self.twice == 0 {
@@ -1400,8 +1401,8 @@ impl<'d> Judge<'d> {
         }
     }
 
-    /// Returns whether a value is valid under a schema that it may violate. What the schema evaluates is marked only if
-    /// it is.
+    /// Returns whether a value is valid under a schema that it may violate. Marks what the schema evaluates only if the
+    /// value is valid.
     #[inline(always)]
     fn matches(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
         match seen {
@@ -1421,7 +1422,7 @@ impl<'d> Judge<'d> {
     }
 
     /// Records the failures of a value that matches no alternative: those of the intended alternative if it is known,
-    /// or else a single one.
+    /// or one failure for all alternatives otherwise.
     #[inline(never)]
     fn unmatched<F: Findings>(
         &mut self,
@@ -1452,8 +1453,8 @@ impl<'d> Judge<'d> {
         false
     }
 
-    /// Finds the nearest alternative: the one that declares most of the names in the value, or similar names, then the
-    /// one with the fewest failures, then the one that got furthest into the document.
+    /// Finds the nearest alternative. Prefers the one that declares the most names in the value, or similar names. Then
+    /// prefers the one with the fewest failures, then the one whose first failure is furthest into the document.
     #[inline(never)]
     fn nearest<F: Findings>(
         &mut self,

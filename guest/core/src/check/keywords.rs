@@ -1,11 +1,11 @@
-//! The keywords of JSON Schema: the drafts that have each, and the positions of schemas inside its value.
+//! The keywords of JSON Schema: the drafts that define each one, and the positions of schemas in its value.
 
 use referencing::Draft;
 
 /// The positions of schemas inside a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inside {
-    /// There are no schemas.
+    /// The value contains no schemas.
     Nothing,
     /// The value is a schema.
     Schema,
@@ -13,7 +13,7 @@ pub(crate) enum Inside {
     List,
     /// The value is a schema, or a list of schemas.
     SchemaOrList,
-    /// The values of its members may be schemas.
+    /// The value is an object whose members may be schemas.
     Named,
 }
 
@@ -22,13 +22,13 @@ pub(crate) enum Inside {
 pub(crate) struct Keyword {
     pub(crate) name: &'static str,
     since: Draft,
-    /// The last draft that has it, if later drafts do not.
+    /// The last draft that has the keyword. `None` if all later drafts have it.
     until: Option<Draft>,
     pub(crate) inside: Inside,
 }
 
 impl Keyword {
-    /// Returns whether a draft has it. A custom dialect has the keywords of the latest draft.
+    /// Returns whether a draft has the keyword. A custom dialect has the keywords of the latest draft.
     pub(crate) fn is_in(&self, draft: Draft) -> bool {
         match draft {
             Draft::Unknown => self.until.is_none(),
@@ -64,7 +64,7 @@ macro_rules! keywords {
     (@last $until:ident) => { Some(Draft::$until) };
 }
 
-// Sorted by name, for `named`. Annotations count for every draft, because validators ignore them in any.
+// Sorted by name, for `named`. Annotations belong to every draft, because validators ignore them in all drafts.
 keywords! {
     ANCHOR "$anchor" Nothing Draft201909;
     COMMENT "$comment" Nothing Draft4;
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn each_draft_has_the_keywords_of_its_metaschema() {
-        // These allow any value.
+        // These keywords allow any value.
         let is_any = |name: &str| matches!(name, "const" | "default");
         for (draft, source) in [
             (Draft::Draft201909, include_str!("metaschema/draft-2019-09.json")),

@@ -1,4 +1,4 @@
-//! Describes paths to values that a schema does not describe: a rule about them would never apply.
+//! Describes paths to values that the schema does not declare. A rule about such a path would never apply.
 
 use super::{Kinds, Lacking};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
     text::{quote, visible},
 };
 
-/// The most members that an error names, and the length of each, in bytes.
+/// The maximum number of members that an error names, and the maximum length of each, in bytes.
 const MAX_NAMED: usize = 8;
 const MAX_NAME: usize = 64;
 
-/// Describes a path that leads nowhere, and suggests an alternative. `of` names the schema.
+/// Describes a path that leads nowhere, and suggests another path. `of` names the schema.
 pub fn leads_nowhere(path: &[Selector], lacking: &Lacking, of: &str) -> String {
     let (before, rest) = path.split_at(lacking.steps);
     let at = written(before);
@@ -52,7 +52,7 @@ pub fn leads_nowhere(path: &[Selector], lacking: &Lacking, of: &str) -> String {
     format!("must lead to a value of {of}: {} has no member {}; {has}", quote(&at, 256), quote(name, MAX_NAME))
 }
 
-/// Describes a path that can never lead to a value that a rule accepts. `None` if it can.
+/// Describes a path that never leads to a value of a wanted kind. `None` if it can lead to one.
 pub fn ends_wrongly(path: &[Selector], kinds: Kinds, wanted: &[Kind], of: &str) -> Option<String> {
     if wanted.iter().any(|kind| kinds.has(*kind)) {
         return None;
@@ -66,7 +66,7 @@ pub fn ends_wrongly(path: &[Selector], kinds: Kinds, wanted: &[Kind], of: &str) 
     Some(format!("must lead to a value of the type {wanted}, and leads to one of the type {is} in {of}{meant}"))
 }
 
-/// Formats a path as in contracts and profiles: `$.list[*].name`.
+/// Formats a path as contracts and profiles write it: `$.list[*].name`.
 pub fn written(path: &[Selector]) -> String {
     let mut out = "$".to_owned();
     for selector in path {

@@ -1,4 +1,4 @@
-//! Validates a schema by the metaschema of its draft, or by the one that its contract provides.
+//! Validates a schema against the metaschema of its draft, or against the metaschema that its contract provides.
 
 use std::sync::OnceLock;
 
@@ -14,14 +14,14 @@ use crate::{
     types::Violation,
 };
 
-/// The metaschemas of 2019-09 and 2020-12, which consist of vocabularies, each combined into one schema.
+/// The metaschemas of 2019-09 and 2020-12. The vocabularies of each are combined into one schema.
 const DRAFT_2019_09: &str = include_str!("metaschema/draft-2019-09.json");
 const DRAFT_2020_12: &str = include_str!("metaschema/draft-2020-12.json");
 
-/// Returns the violations of a schema by its metaschema, with locations in it.
+/// Returns the violations of a schema under its metaschema, with locations in the schema.
 ///
-/// Returns none if nested schemas have another dialect than the schema around them: no single metaschema is right for
-/// all of it. Invalid keywords are then found when the schema is compiled.
+/// Returns no violations if nested schemas have another dialect than the enclosing schema, because no single metaschema
+/// fits all of it. The compiler then finds the invalid keywords.
 pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect: Dialect) -> Vec<Violation> {
     let mut drafts = Vec::new();
     collect(&source.value, &mut drafts);
@@ -48,9 +48,9 @@ pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect:
     }
 }
 
-/// Returns the violations of a schema by its metaschema, with locations in its text.
+/// Returns the violations of a schema under its metaschema, with locations in the schema's text.
 fn explained(metaschema: &Checker, text: &str) -> Vec<Violation> {
-    // Always parses, because it was parsed before as part of its contract.
+    // Parsing cannot fail, because the text was already parsed as part of its contract.
     let caps_check = parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok().map(check_caps);
     let within_caps = caps_check.as_ref().and_then(|caps_check| caps_check.passed());
     let mut violations = within_caps.map_or(Vec::new(), |within_caps| metaschema.violations(within_caps).listed);
@@ -73,7 +73,7 @@ fn described(uri: &str, resources: &[Resource], dialect: Dialect) -> Option<Resu
     Some(Checker::trusted(resource, &Location::root(), resources, dialect))
 }
 
-/// Collects the dialects that are named anywhere in a schema.
+/// Collects the dialects that any nested schema declares.
 fn collect(schema: &Value, drafts: &mut Vec<Option<Draft>>) {
     match schema {
         Value::Object(members) => {
@@ -87,7 +87,7 @@ fn collect(schema: &Value, drafts: &mut Vec<Option<Draft>>) {
     }
 }
 
-/// Returns whether all dialects that schemas name are known, and none is described by a metaschema.
+/// Returns whether all declared dialects are known, so that none needs a metaschema from the contract.
 pub(super) fn all_dialects_known<'v>(schemas: impl Iterator<Item = &'v Value>) -> bool {
     let mut drafts = Vec::new();
     schemas.for_each(|schema| collect(schema, &mut drafts));
@@ -97,7 +97,7 @@ pub(super) fn all_dialects_known<'v>(schemas: impl Iterator<Item = &'v Value>) -
 /// Returns the validator for a draft's schemas, compiled once.
 fn metaschema(draft: Draft) -> Option<&'static Checker> {
     static METASCHEMAS: [OnceLock<Checker>; 5] = [const { OnceLock::new() }; 5];
-    // Earlier metaschemas are already single schemas.
+    // The metaschemas of earlier drafts are already single schemas.
     let (index, source) = match draft {
         Draft::Draft4 => (0, r#"{"$ref":"http://json-schema.org/draft-04/schema"}"#),
         Draft::Draft6 => (1, r#"{"$ref":"http://json-schema.org/draft-06/schema"}"#),
@@ -134,7 +134,7 @@ mod tests {
         super::super::DIALECTS.iter().find(|(_, known)| *known == draft).expect("known").0
     }
 
-    /// Compares with the verdict of `jsonschema` by the original metaschemas, on schemas with one error each.
+    /// Compares the verdicts with those of `jsonschema` under the original metaschemas, on schemas with one error each.
     #[test]
     fn schemas_are_refused_as_their_metaschemas_refuse_them() {
         let values = [
@@ -165,7 +165,7 @@ mod tests {
             .flat_map(|names| names.keys());
         for name in names {
             for value in values {
-                // References and identifiers must resolve, which is a different check.
+                // A different check resolves references and identifiers.
                 if name.starts_with('$') && name != "$defs" && name != "$comment" {
                     continue;
                 }
@@ -177,7 +177,7 @@ mod tests {
                     named["$schema"] = uri.into();
                     let expected = jsonschema::meta::is_valid(&named);
                     let is = wrong(&source, draft).is_empty();
-                    // Formats are checked when patterns and references are compiled.
+                    // The compiler checks formats when it compiles patterns and references.
                     let format = matches!(name.as_str(), "pattern" | "patternProperties");
                     assert!(is == expected || format, "{draft:?} {source}: {is}, not {expected}");
                 }

@@ -1,4 +1,4 @@
-//! Checks documents by compiled schemas, and returns violations.
+//! Checks documents against compiled schemas, and returns violations.
 
 mod budget;
 mod coerce;
@@ -55,7 +55,7 @@ use unusable::Given;
 pub use value::canonical;
 pub(crate) use value::equals;
 
-/// The way a JSON Schema is interpreted.
+/// The interpretation of a JSON Schema.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dialect {
     pub(crate) draft: Draft,
@@ -63,7 +63,7 @@ pub(crate) struct Dialect {
     pub(crate) patterns: Patterns,
 }
 
-/// The dialect of a schema that names none, with asserted formats.
+/// The dialect of a schema that declares none. Formats are asserted.
 impl Default for Dialect {
     fn default() -> Self {
         Dialect { draft: Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear }
@@ -92,7 +92,7 @@ fn dialects() -> String {
     DIALECTS.map(|(uri, _)| uri).join(", ")
 }
 
-/// Returns the draft nearest to an unknown dialect, if that is one of JSON Schema or OpenAPI, or misspelled.
+/// Returns the draft nearest to an unknown dialect, if the dialect is misspelled or belongs to JSON Schema or OpenAPI.
 fn nearest_dialect(uri: &str) -> Option<String> {
     let of = |draft: Draft| DIALECTS.iter().find(|(_, known)| *known == draft).map(|(uri, _)| *uri);
     let is_of = |host: &str| uri.split(['/', '#']).any(|part| part.trim_start_matches("www.") == host);
@@ -123,19 +123,19 @@ pub(crate) fn unknown_dialect(place: Location, uri: &str) -> Violation {
 /// A compiled schema.
 pub(crate) struct Checker {
     rules: Rules,
-    /// The plan for one pass over a text; `None` if one pass decides nothing.
+    /// The plan for one pass over a text. `None` if one pass decides nothing.
     plan: Option<Plan>,
 }
 
 enum Rules {
     JsonSchema(Schemas),
-    /// With the text of the definition, which determines the order of violations.
+    /// Includes the text of the definition, which determines the order of violations.
     Jtd(jtd::Schema, String),
 }
 
 impl Checker {
-    /// Compiles a JSON Schema. If it cannot be used, the violations have locations in a document that has the schema at
-    /// `here`, and a member `resources`, as a contract has.
+    /// Compiles a JSON Schema. If the schema is unusable, the violations have locations in a document that has the
+    /// schema at `here` and a member `resources`, like a contract.
     pub(crate) fn json_schema(
         schema: &SchemaSource,
         here: &Location,
@@ -186,7 +186,7 @@ impl Checker {
         Ok(Checker { rules: Rules::Jtd(schema, definition.text()), plan: None })
     }
 
-    /// Copies the data that validation reads, so that it is contiguous.
+    /// Copies the data that validation reads into contiguous memory.
     pub(crate) fn settle(&mut self) {
         if let Rules::JsonSchema(schemas) = &mut self.rules {
             *schemas = schemas.clone();
@@ -202,7 +202,7 @@ impl Checker {
         self
     }
 
-    /// Returns whether a text is a valid document that needs no notes, as far as one pass over it can decide.
+    /// Returns whether a text is a valid document that needs no notes, as far as one pass can decide.
     pub(crate) fn fused(&self, text: &str, span: Span, caps: &Caps) -> Fused {
         match (&self.rules, &self.plan) {
             (Rules::JsonSchema(schemas), Some(plan)) => fused::verdict(schemas, plan, text, span, caps),
@@ -218,8 +218,7 @@ impl Checker {
         }
     }
 
-    /// Returns whether a document could be valid, whatever the verdict on a rule that meets a value of a kind it is not
-    /// for.
+    /// Returns whether a document could be valid if each rule were undecided for values of kinds that it is not for.
     pub(crate) fn may_be_valid(&self, within_caps: WithinCaps) -> bool {
         match &self.rules {
             Rules::JsonSchema(schemas) => judge::may_be_valid(schemas, within_caps.document()),
@@ -227,7 +226,7 @@ impl Checker {
         }
     }
 
-    /// Returns whether a document is valid, independently of any rule that meets a value of a kind it is not for.
+    /// Returns whether a document is valid whatever a rule says about values of kinds that it is not for.
     pub(crate) fn must_be_valid(&self, within_caps: WithinCaps) -> bool {
         match &self.rules {
             Rules::JsonSchema(schemas) => {
@@ -238,11 +237,11 @@ impl Checker {
         }
     }
 
-    /// Returns the kinds of values to which a path leads in documents that the schema describes.
+    /// Returns the kinds of values that a path leads to in documents that the schema describes.
     ///
     /// # Errors
     ///
-    /// No such document has a value there.
+    /// Returns an error if no such document has a value at the path.
     pub(crate) fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
         match &self.rules {
             Rules::JsonSchema(schemas) => schemas.reach(path, describes),
@@ -258,7 +257,7 @@ impl Checker {
         }
     }
 
-    /// Returns the violations of an invalid document, in document order, then in schema order.
+    /// Returns the violations of an invalid document, in document order and then in schema order.
     pub(crate) fn violations(&self, within_caps: WithinCaps) -> Violations {
         let document = within_caps.document();
         match &self.rules {
@@ -285,7 +284,7 @@ impl Checker {
         members
     }
 
-    /// Returns the members that the schema declares for the document: each with its name, whether it is required, and
+    /// Returns the members that the schema declares for the document: the name of each, whether it is required, and
     /// whether it may be an array.
     fn declared(&self) -> Vec<(&str, bool, bool)> {
         match &self.rules {
@@ -307,8 +306,8 @@ impl Checker {
         if let [(name, ..)] = lists[..] { Some(name) } else { None }
     }
 
-    /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached
-    /// its limit.
+    /// Returns the failures of these values, and replacements that the schema accepts. `None` if the search reached its
+    /// limit.
     pub(crate) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
         match &self.rules {
             Rules::JsonSchema(schemas) => coerce::misfits(schemas, document, values, caps),
@@ -316,7 +315,7 @@ impl Checker {
         }
     }
 
-    /// Returns whether the schema applies to each item of the array at a path, whatever the document is.
+    /// Returns whether the schema applies to each item of the array at a path in every document.
     pub(crate) fn governs(&self, path: &ItemsPath) -> bool {
         match &self.rules {
             Rules::JsonSchema(schemas) => !schemas.of_items(path).is_empty(),
@@ -324,8 +323,8 @@ impl Checker {
         }
     }
 
-    /// Returns an inspector for the items of a document. `path` is their location. `None` if each item is a document of
-    /// its own.
+    /// Returns an inspector for the items of a document. `path` is the location of the items. `None` if each item is a
+    /// separate document.
     pub(crate) fn inspector<'d>(&'d self, path: Option<&ItemsPath>, document: &'d Document) -> Inspector<'d> {
         Inspector {
             document,
@@ -345,8 +344,7 @@ impl Checker {
     }
 }
 
-/// Checks the items of one document. They need not have passed the check of caps: an item above a cap is checked as it
-/// is.
+/// Checks the items of one document. Items may exceed caps, which are not checked here.
 pub(crate) struct Inspector<'d> {
     document: &'d Document<'d>,
     by: By<'d>,
@@ -401,7 +399,8 @@ fn definition(source: &str) -> Option<Document<'_>> {
     parse(source, Span::new(0, source.len()), &CONTRACT_CAPS).ok().map(|parsed| parsed.document)
 }
 
-/// Returns violations of a definition, in document order, then in its own: the first ones, and the total number.
+/// Returns violations of a definition, in document order and then in the order of the definition: the first `most` of
+/// them, and the total number.
 fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, most: usize) -> Violations {
     let (total, incomplete) = (found.len(), found.len() >= judge::FAILURES);
     if let Some(definition) = definition {
@@ -416,7 +415,7 @@ fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, 
 /// The URI of a schema without one, and the base of relative URIs.
 const NO_ID: &str = "seamgate:///";
 
-/// Compiles a schema. Locations of errors refer to a document that has the schema at `here`, and the member
+/// Compiles a schema. The locations of errors refer to a document that has the schema at `here` and a member
 /// `resources`.
 fn build(
     source: &SchemaSource,
@@ -429,8 +428,8 @@ fn build(
     let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };
     let mut named: Vec<(&str, &Value)> = vec![(uri, schema)];
     for (uri, resource) in resources {
-        // By the URI under which it is given, and by its own absolute URI. A relative one is resolved against the
-        // former.
+        // Registers the resource by its given URI and by its own absolute URI. Its own relative URI is resolved against
+        // the given URI.
         named.push((uri, &resource.value));
         let id = resource.id(dialect.draft).trim_end_matches('#');
         if id.contains(':') && id != uri.trim_end_matches('#') {
@@ -446,20 +445,20 @@ fn build(
             built => return built.map_err(|(violation, _)| violation),
         }
     }
-    // They take long to read, and few schemas refer to one.
+    // Adds the metaschemas only now, because they take long to read and few schemas refer to one.
     let metaschemas = SPECIFICATIONS.extend(std::iter::empty::<(&str, &Value)>());
     let metaschemas = metaschemas.map_err(|error| given.unresolved(&error, None))?;
     build_with(metaschemas, &named, &given, dialect).map_err(|(violation, _)| violation)
 }
 
-/// The part that an unusable schema lacks.
+/// The missing part of an unusable schema.
 enum Lacks {
     /// The target of a reference.
     Reference,
     Else,
 }
 
-/// Compiles the first of several schemas, which may refer to each other and to those already in a registry.
+/// Compiles the first of several schemas. They may refer to each other and to schemas already in the registry.
 fn build_with<'s>(
     begun: RegistryBuilder<'s>,
     named: &[(&str, &'s Value)],
@@ -467,7 +466,7 @@ fn build_with<'s>(
     dialect: Dialect,
 ) -> Result<Schemas, (Violation, Lacks)> {
     let registry = named.iter().try_fold(begun.draft(dialect.draft), |registry, (uri, resource)| {
-        // Given explicitly, because it would otherwise be the dialect of the enclosing schema.
+        // Set explicitly: otherwise, the dialect of the enclosing schema would apply.
         match dialect.draft.detect(resource) {
             Draft::Unknown => registry.add(uri, *resource),
             draft => registry.add(uri, draft.create_resource_ref(resource)),

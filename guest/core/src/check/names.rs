@@ -1,22 +1,23 @@
-//! The strings of a schema, indexed for looking up those of a document.
+//! An index of a schema's strings, for looking up the strings of a document.
 
 use std::collections::HashSet;
 
 use crate::scan::{hash, same};
 
-/// A set of strings of a schema, numbered in order, for looking up strings of a document.
+/// A set of a schema's strings, numbered in order.
 #[derive(Clone, Default)]
 pub(super) struct Names {
-    /// A hash table with empty slots: some bits of the hash above `NUMBER`, and the name's index plus one below.
+    /// A hash table. A slot holds some bits of the hash above `NUMBER`, and the name's index plus one below. Empty
+    /// slots are 0.
     slots: Vec<u32>,
     names: Vec<Box<str>>,
 }
 
-/// A mask for indices. It exceeds the number of names that a contract's caps allow.
+/// A mask for indices. It exceeds the maximum number of names that the caps of a contract allow.
 const NUMBER: u32 = (1 << 20) - 1;
 
 impl Names {
-    /// Keeps the first of equal names.
+    /// Creates a set of names. Of equal names, keeps the first.
     pub(super) fn new<'s>(names: impl Iterator<Item = &'s str>) -> Self {
         let mut known = HashSet::new();
         let names: Vec<Box<str>> = names.filter(|name| known.insert(*name)).map(Box::from).collect();
@@ -48,7 +49,7 @@ impl Names {
         self.find(name.as_bytes(), hash(name.as_bytes()))
     }
 
-    /// Returns the index of a name that has this hash. The cost is bounded by the schema's own names.
+    /// Returns the index of a name with this hash. The schema's own names bound the cost.
     #[inline(always)]
     pub(super) fn find(&self, name: &[u8], hash: u32) -> Option<usize> {
         let mask = self.slots.len().wrapping_sub(1);

@@ -1,7 +1,7 @@
 //! Suggests replacements for keywords of unsupported or older drafts, and of OpenAPI.
 
-/// Returns the replacement for a value of a keyword that only older drafts accept. `received`: the kind of the value,
-/// or the value itself.
+/// Returns the replacement for a keyword's value that only older drafts accept. `received` is the kind of the value, or
+/// the value itself.
 pub(super) fn value(keyword: &str, received: &str) -> Option<&'static str> {
     Some(match (keyword, received) {
         ("items", "array") => {

@@ -1,5 +1,5 @@
-//! `pattern`: regular expressions (ECMA-262, as far as the engines support it), compiled so that matching allocates no
-//! memory if possible.
+//! `pattern`: regular expressions (ECMA-262, as far as the engines support it). Where possible, matching allocates no
+//! memory.
 
 mod alphabet;
 mod backtrack;
@@ -30,17 +30,17 @@ pub(crate) enum Patterns {
     Backtracking,
 }
 
-/// The largest memory for compiling a pattern, in bytes. Larger patterns are rejected. Ten times this uses up all the
-/// fuel of a call.
+/// The maximum memory for compiling a pattern, in bytes. Larger patterns are rejected. Ten times this limit would use
+/// up the fuel of a call.
 const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// The largest table of a pattern, and the largest memory for building it, in bytes. Beyond these, the pattern is
+/// The maximum size of a pattern's table, and the maximum memory for building it, in bytes. Above it, the pattern is
 /// matched without a table.
 const TABLE_BYTES: usize = 32 * 1024;
 const TABLE_MAKING_BYTES: usize = 128 * 1024;
 
-/// The most steps of one match by backtracking. A step takes up to 200 units of fuel, and an invalid value is matched
-/// twice: more steps would use up all the fuel of a call, and end in a fault instead of a verdict.
+/// The maximum number of steps for one match by backtracking. A step takes up to 200 units of fuel, and an invalid
+/// value is matched twice. More steps could use up the fuel of a call, which would end in a fault instead of a verdict.
 pub(super) const BACKTRACKING_STEPS: usize = 150_000;
 
 /// A compiled pattern.
@@ -59,16 +59,16 @@ enum Engine {
     Exact(String),
     /// `^(text|text)$`, sorted.
     Alternatives(Vec<String>),
-    /// A table of all states: one step per letter, without allocation while it runs.
+    /// A table of all states. Matching takes one step per letter and allocates nothing.
     Table(Letters, Box<dense::DFA<Vec<u32>>>),
-    /// Used if the table would be too large.
+    /// The states of the pattern, used if the table would be too large.
     States(Box<Alphabet>, Box<States>),
     /// Used if the table would be too large and the pattern has no alphabet.
     Pike(Box<PikeVM>),
     Backtracking(Box<Program>),
 }
 
-/// The encoding of a text that an automaton reads.
+/// The encoding of the text that an automaton reads.
 enum Letters {
     Alphabet(Box<Alphabet>),
     /// Used for patterns that distinguish too many characters for an alphabet.
@@ -114,7 +114,7 @@ impl Pattern {
             }
             Engine::Table(letters, table) => match letters {
                 Letters::Alphabet(alphabet) => in_table(table, text.chars().map(|one| alphabet.letter(one)))?,
-                // Fails only on quit bytes, and none are configured.
+                // The search fails only on quit bytes, and none are configured.
                 Letters::Utf8 => match table.try_search_fwd(&Input::new(text).earliest(true)) {
                     Ok(found) => found.is_some(),
                     Err(_) => return Err(Undecided),
@@ -127,11 +127,12 @@ impl Pattern {
     }
 }
 
-/// Remarks about a pattern that can be used.
+/// Remarks about a usable pattern.
 pub(crate) struct Remarks {
     /// `true` if the pattern needs backtracking.
     pub(crate) goes_back: bool,
-    /// The reason if the pattern is not valid as JSON Schema defines it, and is read in another way.
+    /// The reason why the pattern is invalid as JSON Schema defines it. Such a pattern is parsed by another
+    /// grammar.
     pub(crate) loose: Option<String>,
 }
 
@@ -156,7 +157,7 @@ pub(super) enum Why {
     GoesBack(&'static str),
 }
 
-/// Returns the byte at which a pattern is rejected, and the reason. `None` if only its size is the reason.
+/// Returns the byte offset at which a pattern is rejected, and the reason. `None` if the pattern is only too large.
 pub(super) fn refused(text: &str) -> Option<(usize, Why)> {
     match parse::parse(text) {
         Err(refused) => Some((refused.at, Why::Invalid(refused.why))),
@@ -165,7 +166,7 @@ pub(super) fn refused(text: &str) -> Option<(usize, Why)> {
     }
 }
 
-/// Returns the feature of a pattern that needs backtracking, and its byte offset.
+/// Returns the byte offset of a feature that needs backtracking, and the feature.
 fn going_back(text: &str) -> (usize, Why) {
     let mut in_class = false;
     let mut at = 0;
@@ -187,12 +188,12 @@ fn going_back(text: &str) -> (usize, Why) {
     (0, Why::GoesBack("look-around or back-references"))
 }
 
-/// Returns whether a text is a valid regular expression by ECMA-262.
+/// Returns whether a text is a valid regular expression under ECMA-262.
 pub(super) fn is_pattern(text: &str) -> bool {
     parse::is_unicode(text)
 }
 
-/// Returns the words of `^(one|two)$`, sorted. Such lists are long, and need no parser.
+/// Returns the words of `^(one|two)$`, sorted. Such lists can be long and do not need the parser.
 fn words(text: &str) -> Option<Vec<String>> {
     let inside = text.strip_prefix("^(")?.strip_suffix(")$")?;
     let inside = inside.strip_prefix("?:").unwrap_or(inside);
@@ -205,7 +206,7 @@ fn words(text: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Returns an engine without an automaton if the pattern is simple enough.
+/// Returns an engine without an automaton, if the pattern is simple enough.
 fn simple(node: &Node) -> Option<Engine> {
     let terms = match node {
         Node::Concat(terms) => &terms[..],
@@ -252,7 +253,7 @@ fn inside(node: &Node) -> &Node {
     }
 }
 
-/// Returns the only text that matches.
+/// Returns the text that a node matches, if it matches exactly one.
 fn literal(node: &Node) -> Option<String> {
     match inside(node) {
         Node::Concat(nodes) => literals(nodes),
@@ -303,7 +304,7 @@ fn linear(node: &Node) -> Option<Engine> {
     })
 }
 
-/// Returns whether a table finds a match. The table reports it one letter late.
+/// Returns whether a table finds a match. The table reports a match one letter late.
 fn in_table(table: &dense::DFA<Vec<u32>>, letters: impl Iterator<Item = u8>) -> Result<bool, Undecided> {
     // The start state exists. The table fails only on quit letters, and none are configured.
     let mut state = table.start_state(&start::Config::new()).map_err(|_| Undecided)?;

@@ -1,21 +1,21 @@
 //! Decides whether any document that a compiled schema describes can have a value at a path.
 //!
-//! Only certain cases are errors: if a schema does not describe a value, or uses rules that are not evaluated here,
-//! there may be a value.
+//! Reports only certain errors. If a schema does not describe a value, or uses rules that this module does not
+//! evaluate, the value may exist.
 
 use std::collections::BTreeSet;
 
 use super::schema::{ANY, Applied, Schema, SchemaId, Schemas};
 use crate::{parse::Kind, path::Selector, scan::hash};
 
-/// The depth to which nested schemas are followed to find the kinds of values that they accept.
+/// The maximum nesting of schemas that is followed to find the kinds of values that they accept.
 const MAX_LEVELS: usize = 16;
 
-/// The longest paths in a condition, and the most of them.
+/// The maximum length of a path in a condition, and the maximum number of such paths.
 const MAX_STEPS: usize = 32;
 const MAX_PATHS: usize = 1_000;
 
-/// The kinds of values, `true` for both booleans.
+/// The kinds of values. `True` stands for both booleans.
 const KINDS: [Kind; 6] = [Kind::Null, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
 
 /// A set of kinds of values.
@@ -23,9 +23,9 @@ const KINDS: [Kind; 6] = [Kind::Null, Kind::True, Kind::Number, Kind::String, Ki
 pub struct Kinds(u8);
 
 impl Kinds {
-    /// All of them.
+    /// All kinds.
     pub const ALL: Kinds = Kinds(u8::MAX);
-    /// None of them.
+    /// No kinds.
     pub const NONE: Kinds = Kinds(0);
 
     /// Returns the set of one kind.
@@ -63,7 +63,7 @@ impl Kinds {
 pub struct Lacking {
     /// The number of selectors that lead to a described value.
     pub steps: usize,
-    /// The kinds of values there. None of them fits the next selector if that is for another kind.
+    /// The kinds of values there. If the next selector is for a different kind, none of them fits it.
     pub kinds: Kinds,
     /// The members that are declared there, sorted.
     pub names: Vec<String>,
@@ -72,18 +72,18 @@ pub struct Lacking {
 /// The role of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Describes {
-    /// The schema describes the whole document: if it declares members, others do not exist.
+    /// The schema describes the whole document: if it declares members, there are no others.
     All,
-    /// The schema complements another one: only members that it forbids do not exist.
+    /// The schema complements another schema: every member may exist that it does not forbid.
     Part,
 }
 
 impl Schemas {
-    /// Returns the kinds of values to which a path leads.
+    /// Returns the kinds of values that a path leads to.
     ///
     /// # Errors
     ///
-    /// No document that these schemas describe has a value there.
+    /// Returns an error if no document that these schemas describe has a value at the path.
     pub(super) fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
         let mut at = vec![self.root];
         for (steps, selector) in path.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Schemas {
         kinds
     }
 
-    /// Adds the schemas that may apply to the same values. Returns whether an alternative among them accepts
+    /// Adds the schemas that may apply to the same values. Returns whether any of their alternatives accepts
     /// everything.
     fn expand(&self, mut ids: Vec<SchemaId>) -> (Vec<SchemaId>, bool) {
         let mut is_open = ids.contains(&ANY);
@@ -167,7 +167,7 @@ impl Schemas {
         (ids, is_open)
     }
 
-    /// Returns the schemas for the member of a name, by all of the given schemas.
+    /// Returns the schemas that the given schemas apply to the member with this name.
     fn of_name(&self, ids: &[SchemaId], name: &str, describes: Describes) -> Inside {
         let mut inside = Vec::new();
         let (mut is_named, mut lists, mut is_closed) = (false, false, false);
@@ -176,7 +176,7 @@ impl Schemas {
             lists |= schema.has_keyword("properties") || schema.unevaluated_members.is_some();
             is_closed |= schema.unevaluated_members.is_some_and(|id| self.get(id).never);
             inside.extend(schema.unevaluated_members.filter(is_there));
-            // Complete values, whose contents are not examined.
+            // `enum` lists complete values, whose contents are not examined.
             is_named |= schema.allowed.iter().any(|allowed| allowed.has_kind(Kind::Object));
             let Some(rules) = &schema.object else { continue };
             lists |= !rules.patterns.is_empty() || rules.additional.is_some();
@@ -207,7 +207,7 @@ impl Schemas {
         }
     }
 
-    /// Returns the schemas of one item or all items, by all of the given schemas.
+    /// Returns the schemas that the given schemas apply to one item, or to all items.
     fn of_index(&self, ids: &[SchemaId], index: Option<usize>) -> Inside {
         let mut inside = Vec::new();
         let (mut lists, mut is_named) = (false, false);
@@ -291,8 +291,8 @@ impl Schemas {
         found
     }
 
-    /// Returns the kinds of values that a schema's rules are for, whatever types it accepts. `None` if it has no rule
-    /// for values, or may have any.
+    /// Returns the kinds of values that a schema's rules are for, regardless of `type`. `None` if it has no rule for
+    /// values, or may have rules for every kind.
     pub(super) fn expects(&self, id: SchemaId, levels: usize) -> Option<Kinds> {
         let schema = self.get(id);
         let mut kinds = schema.expected();
@@ -323,7 +323,7 @@ impl Schemas {
 /// The target of a selector.
 enum Inside {
     At(Vec<SchemaId>),
-    /// The schemas do not describe it.
+    /// The schemas do not describe the target.
     Anything,
     Nothing,
 }
@@ -333,7 +333,7 @@ fn allowed_kinds(allowed: &super::schema::Allowed) -> Kinds {
     kinds.fold(Kinds::NONE, |all, kind| all.or(Kinds::of(kind)))
 }
 
-/// Returns a text that is equal for equal paths.
+/// Returns a text that identifies a path: equal paths have equal texts.
 fn key(path: &[Selector]) -> String {
     path.iter().map(|selector| format!("{selector:?}")).collect()
 }
@@ -343,8 +343,8 @@ impl Schema {
         self.keywords.iter().any(|(known, _)| *known == name)
     }
 
-    /// Returns the kinds of values that this schema's own rules are for: `pattern` is for strings, `const` for values
-    /// of its own kind. `type` does not count, because it is for values of every kind.
+    /// Returns the kinds of values that this schema's own rules are for: `pattern` is for strings, and `const` is for
+    /// values of its own kind. Ignores `type`, which is for values of every kind.
     fn expected(&self) -> Option<Kinds> {
         let rules = [
             (Kind::Number, self.number.is_some()),
@@ -506,10 +506,10 @@ mod tests {
             (r#"{"type":"array","contains":{"const":"-rf"}}"#, r#"[["-rf"]]"#, true),
             (r#"{"type":"object","required":["force"]}"#, r#""{\"force\":true}""#, true),
             (r#"{"type":"object","required":["force"]}"#, "{}", false),
-            // A condition about the type is for every value.
+            // A condition about the type applies to every value.
             (r#"{"type":"array"}"#, r#""a""#, false),
             (r#"{"type":"array"}"#, "[]", true),
-            // A condition that names both kinds decides about both.
+            // A condition that names both kinds decides for both.
             (
                 r#"{"anyOf":[{"type":"string","pattern":"^/etc"},{"type":"array","contains":{"pattern":"^/etc"}}]}"#,
                 r#"["/srv"]"#,
@@ -537,7 +537,7 @@ mod tests {
             let text = format!(r#"{{"p":{value}}}"#);
             let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
             assert_eq!(schema.may_be_valid(&document) || schema.is_valid(&document), may, "{condition} of {value}");
-            // If the schema must hold, its negation cannot.
+            // If the schema must accept the document, the negated schema cannot.
             let must = schema.must_be_valid(&document);
             let not = compiled(&format!(r#"{{"not":{{"required":["p"],"properties":{{"p":{condition}}}}}}}"#));
             assert!(!must || schema.is_valid(&document), "{condition} of {value}");
@@ -561,7 +561,7 @@ mod tests {
             let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
             assert_eq!(schema.must_be_valid(&document), must, "{condition} of {value}");
         }
-        // A value that another rule excludes does not depend on it.
+        // If another rule rejects a value, the verdict on it is certain.
         let schema = compiled(r#"{"required":["q"],"properties":{"p":{"pattern":"^/etc"}}}"#);
         let document = Json::read(r#"{"p":["/etc"]}"#, &CONTRACT_CAPS).expect("JSON");
         assert!(!schema.may_be_valid(&document));

@@ -1,4 +1,5 @@
-//! A compiled schema. Its rules are grouped by the kind of value they apply to, so that a value meets only its own.
+//! A compiled schema. Its rules are grouped by the kind of value that they apply to, so that a value is only checked by
+//! rules for its kind.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -29,7 +30,7 @@ pub(super) const ANY: SchemaId = 0;
 #[derive(Clone)]
 pub(super) struct Schemas {
     pub(super) all: Vec<Schema>,
-    /// The brief of each schema.
+    /// A brief summary of each schema.
     briefs: Vec<Brief>,
     pub(super) root: SchemaId,
     /// The URIs of resources, without fragments; the first is that of the contract's own schema.
@@ -51,8 +52,7 @@ impl Schemas {
         &self.all[id as usize]
     }
 
-    /// Returns the schemas that apply to each item of the array at a path, whatever the document is. Empty if there are
-    /// none.
+    /// Returns the schemas that apply to each item of the array at a path, whatever the document is.
     pub(super) fn of_items(&self, path: &ItemsPath) -> Vec<ItemSchemas> {
         let mut at = self.with_applied(vec![self.root]);
         for step in &path.steps {
@@ -67,7 +67,7 @@ impl Schemas {
         at.iter().filter_map(|id| ItemSchemas::of(self.get(*id))).collect()
     }
 
-    /// Adds all the schemas that apply wherever the given ones do.
+    /// Adds all schemas that apply wherever the given ones apply.
     pub(super) fn with_applied(&self, mut ids: Vec<SchemaId>) -> Vec<SchemaId> {
         let mut next = 0;
         while let Some(&id) = ids.get(next) {
@@ -128,12 +128,12 @@ impl ItemSchemas {
     }
 }
 
-/// A compact summary of a schema. It is checked first, and decides for most values.
+/// A compact summary of a schema. The judge checks it first, and it decides for most values.
 #[derive(Clone, Copy)]
 pub(super) struct Brief {
     types: Types,
-    /// The kinds of values that have rules beyond the type, and those whose rules look inside the value or apply other
-    /// schemas: as bits.
+    /// Two bit sets of kinds: those with rules beyond the type, and those whose rules look inside the value or apply
+    /// other schemas.
     ruled: u8,
     costly: u8,
 }
@@ -165,7 +165,7 @@ impl Brief {
         self.types.0 & (Types::bit(kind) | integers) == 0
     }
 
-    /// Returns whether values of a kind are costly to validate.
+    /// Returns whether values of a kind are expensive to validate.
     #[inline(always)]
     pub(super) fn is_costly(self, kind: Kind) -> bool {
         self.costly & Types::bit(kind) != 0
@@ -183,11 +183,11 @@ pub(super) struct SchemaLocation {
 #[derive(Clone, Default)]
 pub(super) struct Schema {
     pub(super) types: Types,
-    /// The keyword `type` as it is displayed: `string or null`.
+    /// The value of `type` for display: `string or null`.
     pub(super) type_names: Cow<'static, str>,
     /// `true` for the schema `false`.
     pub(super) never: bool,
-    /// `true` if the schema can reach itself without going deeper into the value.
+    /// `true` if the schema can refer to itself for the same value.
     pub(super) recurs: bool,
     pub(super) allowed: Vec<Allowed>,
     pub(super) number: Option<Box<NumberRules>>,
@@ -196,13 +196,13 @@ pub(super) struct Schema {
     pub(super) object: Option<Box<ObjectRules>>,
     /// Schemas for the same value.
     pub(super) applied: Vec<Applied>,
-    /// For each of those, a table that selects which of several schemas can hold for an object.
+    /// For each entry of `applied`, a table that selects the schemas that can hold for an object.
     pub(super) tables: Vec<Option<Box<Table>>>,
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: SchemaLocation,
     pub(super) title: Option<Box<str>>,
-    /// The schema's position in the text of the contract's schema, and those of its known keywords, in document order.
+    /// The positions of the schema and its known keywords in the text of the contract's schema, in document order.
     pub(super) position: NodeId,
     pub(super) keywords: Vec<(&'static str, NodeId)>,
 }
@@ -217,7 +217,7 @@ impl Default for Types {
     }
 }
 
-/// The bits that no kind uses: for integers by value, and for integers by notation.
+/// The bits that no kind uses: one for integers by value, and one for integers by notation.
 const INTEGER: u8 = 1 << 7;
 const WRITTEN_INTEGER: u8 = 1 << Kind::False as u8;
 
@@ -232,8 +232,8 @@ impl Types {
         }
     }
 
-    /// Adds a type by its name, and returns the name. `None` if there is no such type. If `written`, `1.0` is not an
-    /// integer, as in draft 4.
+    /// Adds a type by its name, and returns the name. `None` if there is no such type. If `written` is set, `1.0` is
+    /// not an integer, as in draft 4.
     pub(super) fn add(&mut self, name: &str, written: bool) -> Option<&'static str> {
         let kinds = [Kind::Null, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
         let (bit, name) = match name {
@@ -260,7 +260,8 @@ impl Types {
         self.0 & Types::bit(Kind::Number) != 0
     }
 
-    /// Returns whether a number has one of the types. `integer`: the number is known to be written as an integer.
+    /// Returns whether a number has one of the types. `integer` is `true` if the number is known to be written as an
+    /// integer.
     pub(super) fn has_number(self, number: Number, integer: bool) -> bool {
         self.takes_numbers() || (integer && self.0 & (INTEGER | WRITTEN_INTEGER) != 0) || self.has_integer(number)
     }
@@ -343,7 +344,7 @@ impl Allowed {
     }
 }
 
-/// Returns a number of the schema.
+/// Returns a number of the schema for comparison.
 fn numeric(values: &[Value], (about, at): (About, u32)) -> Numeric<'_> {
     Numeric::known(values[at as usize].as_number().map_or("0", serde_json::Number::as_str), about)
 }
@@ -403,11 +404,11 @@ pub(super) struct StringRules {
 pub(super) struct ArrayRules {
     pub(super) length: Sizes,
     pub(super) unique: bool,
-    /// The schemas of the first items, one each.
+    /// The schemas of the first items, one for each.
     pub(super) prefix: Vec<SchemaId>,
-    /// The schema of the items after those.
+    /// The schema of the remaining items.
     pub(super) rest: Option<SchemaId>,
-    /// `true` if `additionalItems` is false: an array with more items is reported as too long.
+    /// `true` if `additionalItems` is `false`. An array with more items is then reported as too long.
     pub(super) closed: bool,
     pub(super) contains: Option<Contains>,
 }
@@ -427,14 +428,14 @@ pub(super) struct ObjectRules {
     pub(super) count: Sizes,
     /// The names in `properties` and `required`.
     pub(super) names: Names,
-    /// The member for each of those names. It has no schema if the name is only required.
+    /// The member for each name in `names`. A member that is only required has no schema.
     pub(super) members: Vec<Member>,
     /// The number of required members.
     pub(super) required: usize,
     pub(super) patterns: Vec<(Arc<Pattern>, SchemaId)>,
-    /// The schema of members that neither a name nor a pattern covers.
+    /// The schema of members that no name or pattern covers.
     pub(super) additional: Option<SchemaId>,
-    /// The schema of the names themselves.
+    /// The schema of the member names.
     pub(super) property_names: Option<SchemaId>,
     /// Sorted by name.
     pub(super) dependent: Vec<Dependent>,
@@ -456,7 +457,7 @@ impl ObjectRules {
             && self.dependent.is_empty()
     }
 
-    /// Returns the schemas that apply to the member of this name.
+    /// Returns the schemas that apply to the member with this name.
     pub(super) fn covering(&self, name: &str) -> Vec<SchemaId> {
         let named = self.member(name).and_then(|member| member.schema);
         let mut covered = named.is_some();
@@ -464,7 +465,7 @@ impl ObjectRules {
         for (pattern, schema) in &self.patterns {
             let matches = pattern.matches(name);
             covered |= matches!(matches, Ok(true));
-            // If it is undecided whether a pattern covers the name, the value has to be valid in both cases.
+            // If it is undecided whether a pattern covers the name, the value must be valid in both cases.
             if !matches!(matches, Ok(false)) {
                 covering.push(*schema);
             }
@@ -487,7 +488,7 @@ pub(super) struct Member {
     pub(super) required: bool,
 }
 
-/// The rules that apply if a member is present.
+/// The rules that apply if a certain member is present.
 #[derive(Clone)]
 pub(super) struct Dependent {
     pub(super) name: String,
@@ -504,7 +505,7 @@ pub(super) enum Applied {
     All(Vec<SchemaId>),
     Any(Vec<SchemaId>),
     One(Vec<SchemaId>),
-    /// Includes the schema as text, truncated for display.
+    /// The negated schema, and its text, truncated for display.
     Not(SchemaId, String),
     If {
         condition: SchemaId,
@@ -558,8 +559,8 @@ impl ArrayRules {
 }
 
 impl ObjectRules {
-    /// Returns whether the rules name so few members, for an object of `count` members, that looking each up is faster
-    /// than visiting all members. The rules must not concern any other members.
+    /// Returns whether looking up each named member of an object with `count` members is faster than visiting all its
+    /// members. Always `false` if the rules concern other members.
     pub(super) fn names_few(&self, count: usize) -> bool {
         const FEW: usize = 2;
         self.members.len() <= FEW.min(count)
@@ -568,7 +569,7 @@ impl ObjectRules {
             && self.property_names.is_none()
     }
 
-    /// Returns the dependents that apply if a member of this name is present, each with its index.
+    /// Returns the dependents that apply if the member with this name is present, each with its index.
     pub(super) fn dependents_of(&self, name: &str) -> impl Iterator<Item = (usize, &Dependent)> {
         let first = self.dependent.partition_point(|dependent| dependent.name.as_str() < name);
         let all = self.dependent[first..].iter().take_while(move |dependent| dependent.name == name);
@@ -593,7 +594,7 @@ impl Dependent {
 }
 
 impl Schema {
-    /// Returns whether the schema consists only of schemas applied to the same value.
+    /// Returns whether the schema consists only of schemas that it applies to the same value.
     pub(super) fn is_only_applied(&self) -> bool {
         self.types == Types::default()
             && self.allowed.is_empty()
@@ -619,7 +620,7 @@ impl Schema {
         dependent.filter_map(|dependent| dependent.schema.as_mut()).for_each(visit);
     }
 
-    /// Visits all schemas that this one refers to.
+    /// Visits all schemas that this schema refers to.
     pub(super) fn each_named(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
         self.each_applied(visit);
         self.unevaluated_items.iter_mut().chain(&mut self.unevaluated_members).for_each(&mut *visit);

@@ -1,11 +1,11 @@
-//! A schema as a value, read from its document.
+//! A schema as a value, parsed from its document.
 
 use referencing::Draft;
 use serde_json::{Map, Value};
 
 use crate::parse::{Document, Kind, NodeId};
 
-/// A schema, and its position.
+/// A schema and its position in its document.
 pub(crate) struct SchemaSource<'d> {
     pub(super) document: &'d Document<'d>,
     pub(super) at: NodeId,
@@ -13,23 +13,23 @@ pub(crate) struct SchemaSource<'d> {
 }
 
 impl<'d> SchemaSource<'d> {
-    /// Reads a schema from a document that passed the check of caps: its numbers fit 64 bits, and its depth is bounded.
+    /// Reads a schema from a document that passed the caps check: its numbers fit 64 bits, and its depth is bounded.
     pub(crate) fn new(document: &'d Document<'d>, at: NodeId) -> Self {
         SchemaSource { document, at, value: value(document, at) }
     }
 
-    /// Returns its URI: `$id`, or `id` in draft 4. Empty if it has none. `default` is the draft of a schema that names
-    /// none.
+    /// Returns the schema's URI: `$id`, or `id` in draft 4. Empty if it has none. `default` is the draft of a schema
+    /// that declares none.
     pub(crate) fn id(&self, default: Draft) -> &str {
         self.value.get(default.detect(&self.value).id_keyword()).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Returns its node in the document.
+    /// Returns the schema's node in the document.
     pub(crate) fn root(&self) -> NodeId {
         self.at
     }
 
-    /// Returns whether it obviously rejects every value.
+    /// Returns whether the schema obviously rejects every value.
     pub(crate) fn is_never(&self) -> bool {
         is_never(&self.value)
     }

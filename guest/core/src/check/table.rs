@@ -1,4 +1,4 @@
-//! A table that selects which of several schemas can hold for an object, by the string value of one member.
+//! A table that selects the schemas that can hold for an object, by the string value of one member.
 
 use super::names::Names;
 use crate::{
@@ -6,22 +6,22 @@ use crate::{
     scan::hash,
 };
 
-/// Selects by one member which of several schemas can hold for an object.
+/// Selects the schemas that can hold for an object, by one of its members.
 #[derive(Clone)]
 pub(super) struct Table {
     name: Box<str>,
     /// The strings that any of the schemas lists for the member.
     strings: Names,
-    /// The end of each row in `numbers`: one row for each string, then one for other strings, and one for objects
-    /// without the member.
+    /// The end of each row in `numbers`. There is a row for each string, then one for all other strings, and one for
+    /// objects without the member.
     ends: Vec<u32>,
     /// The schemas that can hold, in ascending order, row after row.
     numbers: Vec<u32>,
 }
 
 impl Table {
-    /// Creates a table. `rows` has the schemas that can match each string, then those that can match any other string,
-    /// and those that can match an object without the member.
+    /// Creates a table. `rows` holds the schemas that can match each string, then those that can match any other
+    /// string, then those that can match an object without the member.
     pub(super) fn new(name: &str, strings: Names, rows: Vec<Vec<u32>>) -> Self {
         let (mut ends, mut numbers) = (Vec::new(), Vec::new());
         for row in rows {
@@ -51,7 +51,7 @@ impl Table {
         self.ends.len()
     }
 
-    /// Returns the row for a string value of the member, or the one for objects without the member.
+    /// Returns the row for a string value of the member. `None` stands for objects without the member.
     pub(super) fn row_of(&self, string: Option<&[u8]>) -> usize {
         match string {
             Some(string) => self.strings.find(string, hash(string)).unwrap_or(self.ends.len() - 2),

@@ -1,7 +1,7 @@
-//! Builds the tables that select which schemas can hold for an object.
+//! Builds the tables that select the schemas that can hold for an object.
 //!
-//! Alternatives and conditions often list strings for a member that all of them have: `"kind": { "const": "circle" }`.
-//! That member then rules out those that cannot hold, and the judge does not try them.
+//! Alternatives and conditions often list strings for a shared member: `"kind": { "const": "circle" }`. The value of
+//! that member excludes the schemas that cannot hold, so the judge does not try them.
 
 use super::{
     names::Names,
@@ -10,17 +10,18 @@ use super::{
 };
 use crate::{order::sort_by, scan::hash};
 
-/// The most schemas applied by an alternative that are read. Each of them alone can rule the alternative out.
+/// The maximum number of applied schemas that are read for an alternative. Each of them alone can exclude the
+/// alternative.
 const MAX_APPLIED: usize = 16;
 
-/// The largest number of schemas and members that the tables of a contract may read, for each of its schemas. Unions
-/// beyond that limit have no table.
+/// The maximum number of schemas and members that are read for a contract's tables, for each schema of the contract.
+/// Beyond this limit, unions get no table.
 const STEPS_PER_SCHEMA: usize = 64;
 
-/// The largest number of entries of a table, for each of its schemas and strings.
+/// The maximum number of entries of a table, for each of its schemas and strings.
 const ENTRIES: usize = 4;
 
-/// Adds to each schema the tables of the schemas that it applies.
+/// Adds tables to each schema for the schemas that it applies.
 pub(super) fn tabulate(schemas: &mut Schemas) {
     let mut reader = Reader::new(schemas);
     let mut tables: Vec<Vec<Option<Box<Table>>>> = Vec::new();
@@ -35,7 +36,7 @@ struct Entry<'s> {
     name: &'s str,
     /// The index of the schema.
     number: usize,
-    /// The schema that lists its strings.
+    /// The schema that lists the member's strings.
     list: Option<SchemaId>,
     required: bool,
 }
@@ -51,7 +52,7 @@ impl<'s> Reader<'s> {
         Reader { schemas, steps: STEPS_PER_SCHEMA * schemas.all.len() }
     }
 
-    /// Returns the table of some alternatives or conditions; `None` if no member tells them apart.
+    /// Returns the table of some alternatives or conditions. `None` if no member distinguishes them.
     fn table(&mut self, applied: &Applied) -> Option<Table> {
         let (all, is_conditions) = match applied {
             Applied::All(all) => (all, true),
@@ -70,7 +71,7 @@ impl<'s> Reader<'s> {
         telling.filter(|entries| listed(entries) > 1).and_then(|entries| self.rows(entries, all.len()))
     }
 
-    /// Returns the condition of a schema that accepts everything if the condition does not hold.
+    /// Returns the condition of a schema that accepts everything if the condition is false.
     fn condition(&self, id: SchemaId) -> Option<SchemaId> {
         let schema = self.schemas.get(id);
         match schema.applied[..] {
@@ -98,7 +99,7 @@ impl<'s> Reader<'s> {
         Some(())
     }
 
-    /// Returns the first schemas that apply wherever one does, including that one.
+    /// Returns the first schemas that apply wherever a schema applies, including that schema.
     fn applied(&mut self, id: SchemaId) -> Vec<SchemaId> {
         let mut ids = vec![id];
         let mut next = 0;
@@ -121,7 +122,7 @@ impl<'s> Reader<'s> {
         ids
     }
 
-    /// Builds the table of a member from the rules of this many schemas.
+    /// Builds the table of a member from the rules of `schemas` schemas.
     fn rows(&mut self, entries: &[Entry<'s>], schemas: usize) -> Option<Table> {
         let schemas_of = |id: SchemaId| self.schemas.get(id).allowed.first();
         let mut strings = Vec::new();
@@ -157,7 +158,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Returns how many schemas list strings for a member.
+/// Returns the number of schemas that list strings for a member.
 fn listed(entries: &[Entry]) -> usize {
     let by_schema = entries.chunk_by(|a, b| a.number == b.number);
     by_schema.filter(|entries| entries.iter().any(|entry| entry.list.is_some())).count()
@@ -188,7 +189,7 @@ mod tests {
         read(&parsed.document)
     }
 
-    /// Returns the schemas that can hold for a document, by the first table of the root.
+    /// Returns the schemas that can hold for a document, according to the first table of the root.
     fn possible(source: &str, text: &str) -> Option<Vec<u32>> {
         let schemas = compiled(source);
         let table = schemas.get(schemas.root).tables.iter().flatten().next()?.clone();
@@ -207,7 +208,7 @@ mod tests {
             (r#"{"kind": "b"}"#, Some(vec![1, 2])),
             (r#"{"kind": "c"}"#, Some(vec![2])),
             (r#"{"size": 1}"#, Some(vec![1, 2])),
-            // A list of strings does not rule out other values.
+            // A list of strings does not exclude values of other kinds.
             (r#"{"kind": 7}"#, None),
         ] {
             assert_eq!(possible(kinds, text), numbers, "{text}");
@@ -225,14 +226,14 @@ mod tests {
         ] {
             assert_eq!(possible(conditions, text), Some(numbers), "{text}");
         }
-        // A single list is no faster than the judge.
+        // A table with a single list is no faster than the judge.
         assert_eq!(possible(r#"{"anyOf": [{"properties": {"a": {"const": "x"}}}, {"required": ["b"]}]}"#, "{}"), None);
     }
 
     /// A string for which the pattern below is undecided.
     const LONG: &str = r#""xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx!""#;
 
-    /// Returns alternatives or conditions for objects, which some members or none tell apart.
+    /// Returns alternatives or conditions for objects. Some of them have a member that distinguishes them.
     fn source(random: &mut impl FnMut(usize) -> usize) -> String {
         const NAMES: [&str; 3] = ["a", "b", "c"];
         let object = |random: &mut dyn FnMut(usize) -> usize| {
@@ -286,7 +287,8 @@ mod tests {
                     let is_valid = judge::is_valid(&with, document);
                     verdicts[usize::from(is_valid)] += 1;
                     assert_eq!(is_valid, judge::is_valid(&without, document), "{text} by {source}");
-                    // A report names one undecided match. With tables, it is one of an alternative that can hold.
+                    // A report names one undecided match. With tables, that match belongs to an alternative that can
+                    // hold.
                     if !text.contains(LONG) {
                         let failures = [&with, &without].map(|schemas| judge::failures(schemas, document));
                         assert_eq!(failures[0], failures[1], "{text} by {source}");

@@ -1,8 +1,8 @@
 //! Finds the intended alternative for a value that matches none.
 //!
-//! Alternatives are told apart by what their schemas list: the types of the value, and `const` and `enum` of the value
-//! or of members that alternatives share. An alternative whose list contains the actual value is preferred to one whose
-//! list does not, however many other failures it has.
+//! Alternatives are distinguished by what their schemas list: the types of the value, and `const` and `enum` of the
+//! value or of shared members. An alternative whose list contains the actual value takes precedence over one whose list
+//! does not, however many other failures it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,29 +12,29 @@ use crate::{
     parse::{Document, Kind, NodeId},
 };
 
-/// The depth to which nested members, references and alternatives are followed.
+/// The maximum nesting of members, references and alternatives that is followed.
 const MAX_LEVELS: usize = 10;
 
-/// The most schemas and values that a search reads to tell alternatives apart, and the number of bytes of the document
-/// that allow one more.
+/// The maximum number of schemas and values that a search reads to distinguish alternatives, and the number of document
+/// bytes that allow one more.
 const STEPS: u32 = 20_000;
 const BYTES_PER_STEP: usize = 8;
 
-/// The alternatives that are intended.
+/// The intended alternatives.
 pub(super) enum Meant {
     One(usize),
-    /// One of these, but nothing tells which.
+    /// One of these alternatives. Nothing shows which.
     Several(Vec<usize>),
-    /// None: no alternative accepts the value at this position.
+    /// No alternative: none accepts the value at this position.
     None(NodeId, Vec<Takes>),
 }
 
 /// The values that an alternative accepts at a position.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Takes {
-    /// The values of the schema's list with this index.
+    /// The values in this schema's list with this index.
     Values(SchemaId, usize),
-    /// The types that the schema names.
+    /// The types that this schema lists.
     Types(SchemaId),
 }
 
@@ -51,15 +51,15 @@ impl Takes {
 /// The lists that one alternative has for a value and its parts.
 #[derive(Default)]
 struct Lists {
-    /// `true` if it rejects values of this type.
+    /// `true` if the alternative rejects values of this type.
     other: bool,
     /// The lists for the value itself.
     takes: Vec<Takes>,
-    /// The lists for the values that it declares, by position.
+    /// The lists for the values that the alternative declares, by position.
     by_place: BTreeMap<NodeId, List>,
 }
 
-/// The lists that one alternative has for one position. Empty if it only declares it.
+/// The lists that one alternative has for one position. Empty if the alternative only declares the position.
 struct List {
     agrees: bool,
     takes: Vec<Takes>,
@@ -71,13 +71,13 @@ impl Default for List {
     }
 }
 
-/// Returns the steps of one search.
+/// Returns the number of steps for one search.
 pub(super) fn steps(document: &Document) -> u32 {
     STEPS.saturating_add((document.source(Document::ROOT).len() / BYTES_PER_STEP) as u32)
 }
 
-/// Returns the alternatives that a value is intended for. `steps` are those that are left: all calls of a search share
-/// them.
+/// Returns the alternatives that a value is intended for. `steps` is the number of remaining steps, which all calls of
+/// a search share.
 #[inline(never)]
 pub(super) fn meant(
     schemas: &Schemas,
@@ -99,11 +99,11 @@ pub(super) fn meant(
     reader.choose(&lists)
 }
 
-/// The most members of a value whose names are compared with those of an alternative.
+/// The maximum number of members of a value whose names are compared with those of an alternative.
 const MAX_NAMES: usize = 32;
 
-/// Returns how many names of a value's members an alternative declares. Equal names count twice, and similar ones once.
-/// Zero if no steps are left.
+/// Returns a score for the names that a value and an alternative share: two for each equal name, and one for each
+/// similar name. Returns zero if no steps are left.
 #[inline(never)]
 pub(super) fn likeness(schemas: &Schemas, document: &Document, id: SchemaId, at: NodeId, steps: &mut u32) -> usize {
     let ids = schemas.with_applied(vec![id]);
@@ -172,7 +172,7 @@ impl Reader<'_, '_> {
             list.agrees &= allowed.has(document, at, kind);
             list.takes.push(Takes::Values(id, number));
         }
-        // Optional values may often be null instead.
+        // An optional value may often be null instead.
         if schema.type_names == "null" && schema.allowed.is_empty() && at != self.value {
             list.agrees &= kind == Kind::Null;
             list.takes.push(Takes::Types(id));
@@ -189,7 +189,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Collects lists from nested alternatives, if each of them lists something.
+    /// Collects lists from nested alternatives, if every one of them lists something.
     fn read_any(&mut self, any: &[SchemaId], at: NodeId, left: usize, lists: &mut Lists) {
         let mut inner = Vec::new();
         for id in any {
@@ -210,7 +210,7 @@ impl Reader<'_, '_> {
         lists.takes.extend(inner.into_iter().flat_map(|inner| inner.takes));
     }
 
-    /// Excludes alternatives one after the other, by the most decisive list.
+    /// Excludes alternatives one by one, using the most decisive list first.
     fn choose(&mut self, lists: &[Lists]) -> Meant {
         let mut left: Vec<usize> = (0..lists.len()).filter(|number| !lists[*number].other).collect();
         let value = self.value;
@@ -243,9 +243,9 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns how well the lists for a position tell alternatives apart, the best first: by the number of alternatives
-    /// without a list, by whether lists overlap, by their lengths, and by whether none contains the actual value.
-    /// `None` if they do not.
+    /// Returns how well the lists for a position distinguish alternatives, in ascending order from best to worst: by
+    /// the number of alternatives without a list, by whether lists overlap, by their lengths, and by whether no list
+    /// contains the actual value. `None` if the lists do not distinguish them.
     fn strength(&mut self, lists: &[Lists], left: &[usize], place: NodeId) -> Option<(usize, bool, usize, bool)> {
         let declared: Vec<&List> = left.iter().filter_map(|number| lists[*number].by_place.get(&place)).collect();
         let listed: Vec<&&List> = declared.iter().filter(|list| !list.takes.is_empty()).collect();
@@ -267,7 +267,7 @@ impl Reader<'_, '_> {
         (!(is_none && is_same)).then_some((left.len() - listed.len(), all.len() < total, longest, is_none))
     }
 
-    /// Returns the values that can tell alternatives apart. Excludes null, which any may allow.
+    /// Returns the values that can distinguish alternatives. Excludes null, which any alternative may allow.
     fn telling(&self, takes: &Takes) -> Vec<String> {
         let values = takes.allowed(self.schemas).into_iter().flat_map(|allowed| &allowed.values);
         values.filter(|value| !value.is_null()).map(ToString::to_string).collect()

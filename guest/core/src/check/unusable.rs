@@ -1,4 +1,4 @@
-//! Describes why a schema cannot be used, at its location in the contract.
+//! Describes the reason why a schema is unusable, at its location in the contract.
 
 use referencing::Error;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::{
     violation::Details,
 };
 
-/// A schema in its document, where it is at `here`, with the resources under the member of that name.
+/// A schema in a document that has the schema at `here`, and the resources in the member `resources`.
 pub(super) struct Given<'g> {
     pub(super) source: &'g SchemaSource<'g>,
     pub(super) here: &'g Location,
@@ -48,7 +48,7 @@ impl<'g> Given<'g> {
         [(self.here.clone(), &self.source.value)].into_iter().chain(resources)
     }
 
-    /// Returns the location of a part, and the schema or resource that has it.
+    /// Returns the location of a part, and the schema or resource that contains it.
     fn find(&self, part: &Value) -> Option<(Location, Option<&'g Value>)> {
         self.roots().find_map(|(mut place, root)| {
             find(root, part)?.steps().iter().for_each(|step| place.push(step.clone()));
@@ -56,7 +56,7 @@ impl<'g> Given<'g> {
         })
     }
 
-    /// Describes a pattern that its engine rejects: where it is invalid, or what it needs.
+    /// Describes a pattern that its engine rejects: where the pattern is invalid, or which feature the engine lacks.
     fn pattern(&self, keywords: &Value, keyword: &str, pattern: &str, patterns: Patterns) -> Violation {
         let (place, _) = self.find(keywords).unwrap_or_default();
         let place = place.name(keyword);
@@ -89,7 +89,7 @@ impl<'g> Given<'g> {
         }
     }
 
-    /// Describes an unresolved reference. Nothing is ever fetched, so it must be resolved within the contract.
+    /// Describes an unresolved reference. Nothing is ever fetched, so references must be resolved within the contract.
     pub(super) fn unresolved(&self, error: &Error, at: Option<(&Value, &str)>) -> Violation {
         let (target, mut message) = match error {
             Error::Unretrievable { uri, .. } => (
@@ -135,7 +135,7 @@ impl<'g> Given<'g> {
         Violation::new(&place, &keyword, Details { expected, received, message: &message })
     }
 
-    /// Returns the first reference that ends like `target`, its location, and its schema.
+    /// Returns the first reference that ends with `target`, its location, and its schema.
     fn find_reference(&self, target: &str) -> Option<(Location, &'g str, Option<&'g Value>)> {
         let ends = |reference: &str| {
             let reference = reference.split_once('#').map_or(reference, |(uri, fragment)| match uri {
@@ -170,7 +170,7 @@ impl<'g> Given<'g> {
     }
 }
 
-/// Returns a similar reference that can be resolved.
+/// Returns a similar reference that exists.
 fn meant(root: &Value, pointer: &str) -> Option<String> {
     let mut at = root;
     let mut meant = String::from("#");
@@ -187,7 +187,7 @@ fn meant(root: &Value, pointer: &str) -> Option<String> {
     Some(meant)
 }
 
-/// Returns the span of the character at byte `at` of a string that is written as `source`.
+/// Returns the span of the character at byte `at` of a string whose JSON source is `source`.
 fn inside(span: Span, source: &str, at: usize) -> Span {
     let content = source.get(1..source.len().saturating_sub(1)).unwrap_or_default();
     let (mut read, mut written) = (0, 1);
@@ -216,7 +216,7 @@ fn inside(span: Span, source: &str, at: usize) -> Span {
         read += length;
         written = end + 1;
     }
-    // The string ends too early: the missing part would be at the quote.
+    // The string ends too early, so the missing part would be at the quote.
     let end = span.start as usize + written.max(1);
     Span::new(end, end + 1)
 }

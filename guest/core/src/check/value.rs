@@ -1,4 +1,4 @@
-//! Compares values of a document and of a schema: equality, order, multiples.
+//! Compares the values of a document with those of a schema: equality, order, multiples.
 
 use std::{cell::OnceCell, cmp::Ordering};
 
@@ -9,7 +9,7 @@ use crate::{
     parse::{Document, Kind, NodeId},
 };
 
-/// A number of a document or a schema, as it is written.
+/// A number of a document or a schema, as written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numeric<'t> {
     text: &'t str,
@@ -19,9 +19,9 @@ pub(super) struct Numeric<'t> {
 /// Properties that usually suffice to compare numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About {
-    /// The value, if it is written as an integer that is short enough.
+    /// The value, if the number is written as an integer that is short enough.
     integer: Option<i64>,
-    /// The nearest double. The greater of two numbers never has the lesser double.
+    /// The nearest double. A greater number never has a smaller double.
     double: f64,
 }
 
@@ -35,8 +35,8 @@ impl About {
         About { integer, double }
     }
 
-    /// Returns the same for a number without an exponent whose digits fit a double: one division gives the nearest
-    /// double.
+    /// Computes the same for a number without an exponent whose digits fit a double. A single division then gives the
+    /// nearest double.
     fn of_short(text: &str) -> Option<Self> {
         let (negative, digits) = match text.as_bytes() {
             [b'-', digits @ ..] => (true, digits),
@@ -62,10 +62,10 @@ impl About {
     }
 }
 
-/// The most digits of a number that is below 2^53 …
+/// The maximum number of digits for which every number is below 2^53.
 const MAX_SHORT: usize = 15;
 
-/// … and the powers of ten that are exact doubles.
+/// The powers of ten that doubles represent exactly.
 const POWERS: [f64; MAX_SHORT] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
 
 impl<'t> Numeric<'t> {
@@ -73,7 +73,7 @@ impl<'t> Numeric<'t> {
         Numeric { text, about: About::of(text) }
     }
 
-    /// Returns the same, if the properties are known.
+    /// Creates a number whose properties are already known.
     pub(super) fn known(text: &'t str, about: About) -> Self {
         Numeric { text, about }
     }
@@ -96,19 +96,19 @@ impl<'t> Numeric<'t> {
     }
 }
 
-/// A number as digits and an exponent of ten. The digits are never expanded: `1e1000000000` takes as long as `1`.
+/// A number as digits and a power of ten. Digits are never expanded, so `1e1000000000` takes as long as `1`.
 #[derive(Debug, Clone, Copy)]
 struct Decimal<'t> {
     negative: bool,
-    /// The digits from the first to the last that is not zero, possibly with a point between them. Empty for zero.
+    /// The digits from the first to the last nonzero one, possibly with a decimal point between them. Empty for zero.
     digits: &'t str,
-    /// The exponents of the first and the last digit. An exponent with too many digits saturates; no document that
-    /// passed the check of caps has one.
+    /// The exponents of the first and the last digit. An exponent with too many digits saturates. A document that
+    /// passed the caps check has no such exponent.
     first: i128,
     last: i128,
 }
 
-/// The largest exponent. It leaves room for what the digits can add to it.
+/// The maximum exponent. It leaves room for the offset that the digits can add.
 const MAX_EXPONENT: i128 = i128::MAX / 4;
 
 impl<'t> Decimal<'t> {
@@ -161,7 +161,7 @@ impl<'t> Decimal<'t> {
         if self.is_zero() {
             return true;
         }
-        // Neither number ends in a zero: one that ends further to the right cannot be a multiple.
+        // Neither number ends in a zero, so a number that ends further to the right cannot be a multiple.
         let zeros = self.last - divisor.last;
         if self.first < divisor.first || zeros < 0 {
             return false;
@@ -179,13 +179,13 @@ impl<'t> Decimal<'t> {
     }
 }
 
-/// Returns whether a number's value is an integer, independently of its notation.
+/// Returns whether a number's value is an integer, regardless of its notation.
 pub(super) fn is_integer(text: &str) -> bool {
     Decimal::of(text).last >= 0
 }
 
-/// Returns the canonical form of a value, which is the same for all equal values: members sorted by the bytes of their
-/// names, numbers as digits and an exponent.
+/// Returns the canonical form of a value, which all equal values share. Members are sorted by the bytes of their names,
+/// and numbers are written as digits and an exponent.
 pub fn canonical(document: &Document, id: NodeId) -> String {
     let mut out = String::new();
     push_canonical(document, id, &mut out);
@@ -239,11 +239,11 @@ fn exponent(text: &str) -> i128 {
 /// The divisor of `multipleOf`.
 #[derive(Debug, Clone)]
 pub(super) struct Divisor {
-    /// Its digits as one integer, in limbs of 64 bits, the least significant first. Empty if it is zero.
+    /// Its digits as one integer, in 64-bit limbs, least significant first. Empty if the divisor is zero.
     digits: Vec<u64>,
     first: i128,
     last: i128,
-    /// The number of trailing zeros after which further ones make no difference: a power of ten then has all the
+    /// The number of trailing zeros beyond which further zeros make no difference: a power of ten then has all the
     /// factors two and five that the digits can have.
     zeros: usize,
 }
@@ -259,12 +259,12 @@ impl Divisor {
     }
 }
 
-/// Appends a digit to a number in limbs of 64 bits.
+/// Appends a digit to a number in 64-bit limbs.
 fn append(parts: &mut Vec<u64>, digit: u8) {
     let mut carry = u128::from(digit);
     for part in parts.iter_mut() {
         let product = u128::from(*part) * 10 + carry;
-        // The lower half; the upper one is carried.
+        // Keeps the lower half and carries the upper half.
         *part = product as u64;
         carry = product >> 64;
     }
@@ -273,12 +273,12 @@ fn append(parts: &mut Vec<u64>, digit: u8) {
     }
 }
 
-/// Returns the remainder of digits divided by a number in limbs.
+/// Returns the remainder of dividing digits by a number in limbs.
 fn remainder(digits: impl Iterator<Item = u8>, divisor: &[u64]) -> Vec<u64> {
     let mut rest = Vec::with_capacity(divisor.len() + 1);
     for digit in digits {
         append(&mut rest, digit);
-        // At most nine times.
+        // Repeats at most nine times.
         while is_at_least(&rest, divisor) {
             let mut borrowed = false;
             for (at, part) in rest.iter_mut().enumerate() {
@@ -298,7 +298,7 @@ fn is_at_least(a: &[u64], b: &[u64]) -> bool {
     a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev())).is_ge()
 }
 
-/// Compares a value of a document with one of a schema by JSON Schema's equality (2020-12 core, section 4.2.2).
+/// Compares a value of a document with a schema value by JSON Schema's equality (2020-12 core, section 4.2.2).
 pub(crate) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool {
     match (document.kind(id), expected) {
         (Kind::Null, Value::Null) => true,
@@ -322,7 +322,7 @@ pub(crate) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool 
     }
 }
 
-/// The most items that are compared pairwise, if they are small: most differ in what comes first.
+/// The maximum number of items that are compared pairwise, if the items are small. Most comparisons end early.
 const FEW_ITEMS: usize = 12;
 const FEW_VALUES: u32 = 500;
 
@@ -337,14 +337,14 @@ pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     Fingerprints::of(document, array).pairs().next().is_none()
 }
 
-/// Returns the indices of the first item that is equal to an earlier one, after that of the earlier one.
+/// Returns the indices of two equal items: the earlier one, and the first item that equals an earlier one.
 pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, usize)> {
     let (one, same) = Fingerprints::of(document, array).pairs().min_by_key(|(_, same)| *same)?;
     let index = |node: NodeId| document.items(array).position(|item| item == node);
     Some((index(one)?, index(same)?))
 }
 
-/// The items of an array, sorted by their fingerprints. Values that are equal by JSON Schema have equal fingerprints.
+/// The items of an array, sorted by fingerprint. Values that are equal in JSON Schema have equal fingerprints.
 struct Fingerprints<'d> {
     document: &'d Document<'d>,
     array: NodeId,
@@ -360,12 +360,13 @@ impl<'d> Fingerprints<'d> {
         Fingerprints { document, array, items, ordered: OnceCell::new() }
     }
 
-    /// Returns pairs of equal items, the first of each fingerprint, each in the order of the document.
+    /// Returns pairs of equal items, one for each fingerprint. Each pair is in document order.
     fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
         self.items.chunk_by(|one, other| one.0 == other.0).filter_map(|run| self.first_pair(run))
     }
 
-    /// Returns the first two equal values of a run with one fingerprint. If its first two differ, the run is sorted.
+    /// Returns the first two equal values of a run with the same fingerprint. Sorts the run if its first two values
+    /// differ.
     fn first_pair(&self, run: &[(u64, NodeId)]) -> Option<(NodeId, NodeId)> {
         let (one, other) = (run.first()?.1, run.get(1)?.1);
         if is_same(self.document, one, other) {
@@ -379,7 +380,7 @@ impl<'d> Fingerprints<'d> {
     }
 }
 
-/// Returns a hash that equal values share. Collisions provoked by a producer cost only a sort.
+/// Returns a hash that equal values share. If a producer provokes collisions, they only cost a sort.
 fn fingerprint(document: &Document, id: NodeId) -> u64 {
     let mixed = |seed: u64, value: u64| (seed ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let kind = document.kind(id);
@@ -397,7 +398,7 @@ fn fingerprint(document: &Document, id: NodeId) -> u64 {
             rest.iter().fold(all, |all, byte| mixed(all, u64::from(*byte)))
         }
         Kind::Array => document.items(id).fold(seed, |all, item| mixed(all, fingerprint(document, item))),
-        // Independent of their order.
+        // The order of members does not matter.
         Kind::Object => document.members(id).fold(seed, |all, (name, value)| {
             all.wrapping_add(mixed(u64::from(document.name_hash(name)), fingerprint(document, value)))
         }),
@@ -419,7 +420,7 @@ fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
                 document.count(a) == document.count(b)
                     && document.members(a).zip(document.members(b)).all(|((name, value), (other_name, other))| {
                         let name = document.string(name);
-                        // Usually they are in the same order.
+                        // Members are usually in the same order.
                         let other =
                             if document.is_string(other_name, name) { Some(other) } else { document.member(b, name) };
                         other.is_some_and(|other| is_same(document, value, other))
@@ -428,12 +429,12 @@ fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
         }
 }
 
-/// The values of an array in a total order whose equality is that of JSON Schema.
+/// The values of an array in a total order. Values compare as equal only if JSON Schema treats them as equal.
 struct Ordered<'d> {
     document: &'d Document<'d>,
     /// The nested objects in document order, each with the start of its members in `members`.
     objects: Vec<(NodeId, usize)>,
-    /// The members of each object, sorted once, however often they are compared.
+    /// The members of each object, sorted once, regardless of the number of comparisons.
     members: Vec<(NodeId, NodeId)>,
 }
 
@@ -462,7 +463,7 @@ impl<'d> Ordered<'d> {
         values.sort_unstable_by(|&a, &b| self.order(a, b).then(a.cmp(&b)));
     }
 
-    // Not inlined, so that the code exists once although sorting compares in a dozen places.
+    // Not inlined, so that the code exists only once, although a sort compares in a dozen places.
     #[inline(never)]
     fn order(&self, a: NodeId, b: NodeId) -> Ordering {
         let document = self.document;
@@ -488,8 +489,8 @@ impl<'d> Ordered<'d> {
     }
 }
 
-/// Compares by hash first, because it is available. Producers who provoke collisions gain only the time to compare the
-/// names.
+/// Compares by hash first, because the hash is available. A producer that provokes collisions only adds the time to
+/// compare the names.
 #[inline(never)]
 fn order_of_names(document: &Document, a: NodeId, b: NodeId) -> Ordering {
     document.name_hash(a).cmp(&document.name_hash(b)).then_with(|| document.order_of_strings(a, b))

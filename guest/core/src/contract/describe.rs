@@ -1,5 +1,5 @@
-//! Describes a contract as text for its agent's prompt: what the output must be, from titles and descriptions, in the
-//! order of the schema, because agents write in the order of their instructions.
+//! Describes a contract as text for its agent's prompt. The text says what the output must be, using titles and
+//! descriptions. It follows the order of the schema, because agents write in the order of their instructions.
 
 use super::Extract;
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
     text::{count, cut, quote},
 };
 
-/// The longest text, in bytes.
+/// The maximum length of the text, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// The most values of a list that are shown.
+/// The maximum number of values of a list that are shown.
 const MAX_VALUES: usize = 32;
 
 /// The depth below which only the type of a schema is shown.
@@ -73,7 +73,7 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
     cut(&out, MAX_TEXT)
 }
 
-/// Describes how claims are checked against evidence. The defaults are those of `schemas/contract.schema.json`.
+/// Describes how the gate checks claims against evidence. The defaults are those of `schemas/contract.schema.json`.
 fn claims(out: &mut String, evidence: Schema) {
     let member = |name: &str, default: &'static str| quote(evidence.text(name).unwrap_or(default), 64);
     let (text, cites) = (member("text", "text"), member("cites", "evidence"));
@@ -125,7 +125,7 @@ fn sentence(text: &str) -> String {
     format!("{}.", text.trim_end_matches('.'))
 }
 
-/// A schema in its contract.
+/// A schema inside its contract.
 #[derive(Clone, Copy)]
 struct Schema<'d> {
     document: &'d Document<'d>,
@@ -150,7 +150,7 @@ impl<'d> Schema<'d> {
         self.get(keyword).is_some_and(|value| value.is(kind))
     }
 
-    /// Returns the value as written in the schema; strings without their quotes.
+    /// Returns the value as written in the schema. Strings have no quotes.
     fn shown(self) -> String {
         cut(&self.document.shown(self.at), 256)
     }
@@ -193,7 +193,7 @@ impl<'d> Schema<'d> {
             ("exclusiveMaximum", "less than"),
             ("multipleOf", "a multiple of"),
         ] {
-            // A format describes what a long pattern beside it spells out.
+            // A format already says what a long pattern beside it spells out.
             let is_said = keyword == "pattern" && self.get("format").is_some();
             if let Some(value) = self.get(keyword).filter(|_| !is_said) {
                 kind.push_str(&format!(", {says} {}", value.shown()));
@@ -218,7 +218,7 @@ impl<'d> Schema<'d> {
 }
 
 impl Schema<'_> {
-    /// Returns the type of a value by a form of JSON Type Definition.
+    /// Returns the type of a value under a JSON Type Definition form.
     fn form_kind(self) -> String {
         if let Some(values) = self.get("enum") {
             return format!("one of {}", values.list());
@@ -238,7 +238,7 @@ impl Schema<'_> {
     }
 }
 
-/// Returns whether a title repeats a member's name, as schema generators produce: `Order Id` for `order_id`.
+/// Returns whether a title only repeats a member's name, as schema generators produce: `Order Id` for `order_id`.
 fn repeats(title: &str, called: &str) -> bool {
     let name = called.strip_prefix('"').and_then(|rest| rest.rsplit_once('"'));
     name.is_some_and(|(name, _)| is_same_word(name, title))
@@ -250,7 +250,7 @@ struct Describer<'d> {
 }
 
 impl<'d> Describer<'d> {
-    /// Describes one value: its name, its type, its purpose, then its contents.
+    /// Describes one value: its name, its type, its purpose, and then its contents.
     fn value(&mut self, called: &str, schema: Schema<'d>, depth: usize) {
         let resolved = self.resolve(schema);
         let (chosen, kind) = self.alternatives(resolved).unwrap_or_else(|| (resolved, resolved.kind()));
@@ -261,8 +261,8 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// Describes alternatives that fit into one line: plain types, or one type beside `null`. Returns the schema whose
-    /// contents are described next, and the type of the value.
+    /// Describes alternatives that fit on one line: plain types, or one type beside `null`. Returns the type of the
+    /// value, and the schema whose contents are described next.
     fn alternatives(&self, schema: Schema<'d>) -> Option<(Schema<'d>, String)> {
         const OTHERS: [&str; 7] = ["type", "enum", "const", "properties", "items", "prefixItems", "allOf"];
         const UNIONS: [&str; 2] = ["anyOf", "oneOf"];
@@ -282,7 +282,7 @@ impl<'d> Describer<'d> {
         fits.then(|| (first, kinds.join(or)))
     }
 
-    /// Appends a line for a value. Returns whether there is room for its contents.
+    /// Appends a line for a value. Returns whether its contents still fit.
     #[inline(never)]
     fn tell(&mut self, called: &str, kind: &str, about: Option<&str>, depth: usize) -> bool {
         let mut text = format!("- {called}{kind}.");
@@ -322,10 +322,10 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// Describes the items of an array: the first ones that have schemas of their own, and the others.
+    /// Describes the items of an array: first the items that have their own schemas, then the others.
     fn items(&mut self, schema: Schema<'d>, depth: usize) {
         let list = |keyword: &str| schema.get(keyword).filter(|value| value.is(Kind::Array));
-        // Before 2020-12, `items` itself is that list, and `additionalItems` is the schema of the others.
+        // Before 2020-12, `items` itself is that list, and `additionalItems` is the schema of the other items.
         let (front, others) = match list("prefixItems") {
             Some(front) => (Some(front), "items"),
             None => (list("items"), if list("items").is_some() { "additionalItems" } else { "items" }),
@@ -343,7 +343,7 @@ impl<'d> Describer<'d> {
         }
     }
 
-    /// Describes a value by a form of JSON Type Definition (RFC 8927).
+    /// Describes a value under a JSON Type Definition form (RFC 8927).
     fn form(&mut self, called: &str, form: Schema<'d>, depth: usize) {
         let definition = |name: &str| self.root.get("definitions")?.get(name);
         let resolved = form.text("ref").and_then(definition).unwrap_or(form);

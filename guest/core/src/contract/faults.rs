@@ -1,4 +1,4 @@
-//! Errors in a contract, worded to help its author find them.
+//! Describes errors in a contract for its author.
 
 use crate::{
     check::keywords,
@@ -8,7 +8,7 @@ use crate::{
     violation::Details,
 };
 
-/// Returns a violation if the document is a schema instead of a contract: it has keywords, and no members of a
+/// Returns a violation if the document is a schema instead of a contract: it has keywords, but no members of a
 /// contract.
 pub(super) fn bare_schema(document: &Document) -> Option<Violation> {
     let has = |name: &str| document.member(Document::ROOT, name).is_some();
@@ -28,7 +28,7 @@ fn first_name(document: &Document) -> Span {
     document.span(first.map_or(Document::ROOT, |(name, _)| name))
 }
 
-/// Adds to each violation its span in the text, and a suggestion.
+/// Adds a span in the text and a suggestion to each violation.
 pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<Violation> {
     for violation in &mut violations {
         match violation.keyword.as_str() {
@@ -39,7 +39,7 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
                     true => "must have one of 'schema' and 'jtd', has both".to_owned(),
                     false => "must have 'schema', a JSON Schema, or 'jtd', a JSON Type Definition".to_owned(),
                 };
-                // Not the whole value.
+                // Marks only a member's name, not the whole value.
                 violation.span = Some(match both {
                     true => document.located("/jtd", true),
                     false => first_name(document),
@@ -52,7 +52,7 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
             violation.span = Some(document.located(&violation.pointer, false));
         }
     }
-    // A misspelled member is also reported as missing: reports it once.
+    // A misspelled member is also reported as missing. Reports it only once.
     let found: Vec<(String, String)> = violations
         .iter()
         .filter(|violation| violation.keyword == "additionalProperties")

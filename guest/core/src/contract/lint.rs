@@ -1,4 +1,4 @@
-//! Warnings about a contract that is valid but likely has a mistake.
+//! Warns about likely mistakes in a valid contract.
 
 use referencing::Draft;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ use crate::{
 /// The most warnings about a contract.
 const MAX_WARNINGS: usize = 200;
 
-/// Checks `source`, a contract that compiles. `draft` applies to its schemas that do not name one.
+/// Checks `source`, a contract that compiles. `draft` applies to schemas that declare none.
 pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
     let contract: Value = serde_json::from_str(source).unwrap_or_default();
     let mut linter = Linter {
@@ -68,10 +68,10 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
 const VOCABULARIES: [&str; 11] =
     ["status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict", "outcome"];
 
-/// Keywords of other formats that resemble a keyword of JSON Schema, but are not misspellings of it.
+/// Keywords of other formats that resemble a JSON Schema keyword but are not misspellings of it.
 const OTHERS: [&str; 3] = ["example", "comment", "$comments"];
 
-/// Pairs of a lower limit and the matching upper one.
+/// Pairs of a lower limit and the matching upper limit.
 const LIMITS: [(&str, &str); 8] = [
     ("minimum", "maximum"),
     ("minimum", "exclusiveMaximum"),
@@ -89,7 +89,7 @@ const BARE: &str = "looks like a vocabulary and takes any string; list its words
 
 struct Linter {
     warnings: Vec<Warning>,
-    /// `true` if patterns run on the linear-time engine, so that all of them are known to compile for it.
+    /// `true` if patterns run on the linear-time engine. All patterns of the contract are then known to compile for it.
     linear: bool,
     /// `true` if the contract asserts formats.
     formats: bool,
@@ -118,8 +118,7 @@ impl Linter {
         }
     }
 
-    /// Checks that the schema lets a claim have the members that it is checked by, as far as the schema describes
-    /// claims.
+    /// Checks that the schema allows the members that claims are checked by, as far as the schema describes claims.
     fn claims(&mut self, evidence: &Value, schema: Option<&Value>) {
         let place = Location::root().name("evidence");
         let text = |name: &str| evidence.get(name).and_then(Value::as_str);
@@ -319,7 +318,7 @@ impl Linter {
         }
     }
 
-    /// Warns about rules that no value, or no value of the expected kind, can satisfy.
+    /// Warns about rules that no value can satisfy, or no value of the expected kind.
     fn sense(&mut self, keywords: &Map<String, Value>, place: &Location) {
         for (least, most) in LIMITS {
             let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
@@ -425,7 +424,7 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
     target.map_or(Some(schema), |pointer| root.pointer(pointer))
 }
 
-/// Returns whether `type` accepts a value's kind.
+/// Returns whether `type` accepts the kind of a value.
 fn takes_kind(types: &Value, value: &Value) -> bool {
     let takes = |name: &Value| match name.as_str().unwrap_or_default() {
         "null" => value.is_null(),

@@ -33,13 +33,13 @@ const CONTRACT_SCHEMA: &str = include_str!("format.json");
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extract {
     pub(crate) markers: Vec<String>,
-    /// `true` if blocks without an info string count when no block has a marker.
+    /// `true` if blocks without an info string are candidates when no block has a marker.
     pub(crate) untagged: bool,
     pub(crate) raw_json: bool,
     pub(crate) embedded: Embedded,
-    /// The markup of reasoning, which is skipped.
+    /// The markup of reasoning, which the extractor skips.
     pub(crate) ignore: Reasoning,
-    /// The only tag whose content is searched.
+    /// The tag to search inside. Text outside it is ignored.
     pub(crate) within: Option<Reasoning>,
     pub(crate) select: Select,
 }
@@ -62,7 +62,7 @@ impl Default for Extract {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Embedded {
     None,
-    /// The value, if it is the only one.
+    /// The value in prose, if there is only one.
     Single,
     Each,
 }
@@ -88,7 +88,7 @@ pub struct Contract {
     extract: Extract,
     caps: Caps,
     repairs: bool,
-    /// Paths of strings that are kept if they were cut off.
+    /// The paths of strings that are kept if they were cut off.
     keeps: Vec<Path>,
     strips: bool,
     coerces: bool,
@@ -99,7 +99,7 @@ pub struct Contract {
     refusal: Option<Location>,
     retry_limit: u32,
     unsatisfiable: bool,
-    /// The draft of schemas that do not name one.
+    /// The draft of schemas that declare none.
     draft: referencing::Draft,
     checker: Checker,
 }
@@ -115,7 +115,7 @@ pub(crate) struct Items {
     pub(crate) schema: Option<Checker>,
 }
 
-/// A rule that values at a path must be in a list.
+/// A rule that the values at a path must be on a list.
 pub(crate) struct Rule {
     pub(crate) path: Path,
     pub(crate) list: List,
@@ -133,7 +133,7 @@ impl Rule {
 
 /// A list of allowed values.
 pub(crate) enum List {
-    /// A list from the request. It may be missing if `optional`.
+    /// A list from the request. If `optional` is `true`, the request may omit it.
     Named { name: String, optional: bool },
     /// Values in ascending order.
     Values(Vec<String>),
@@ -147,9 +147,9 @@ pub(crate) struct Claims {
     pub(crate) cites: String,
     pub(crate) confidence: String,
     pub(crate) limitations: String,
-    /// `true` if each citation must quote.
+    /// `true` if each citation must have a quote.
     pub(crate) quotes: bool,
-    /// `true` if the figures of a claim must occur in what it cites.
+    /// `true` if the cited text must contain the figures of a claim.
     pub(crate) numbers: bool,
     /// The path at which claims of absence are declared.
     pub(crate) absence: Option<Path>,
@@ -159,15 +159,15 @@ pub(crate) struct Claims {
 /// A kind of evidence that must be cited.
 pub(crate) struct RequiredKind {
     pub(crate) kind: String,
-    /// The least number of observations of this kind.
+    /// The minimum number of observations of this kind.
     pub(crate) min: usize,
     /// The path at which a smaller number may be explained.
     pub(crate) or_explained: Option<Path>,
 }
 
 impl Contract {
-    /// Copies the strings that a verdict reads, because those of a newly compiled contract are scattered among the
-    /// remains of compiling.
+    /// Copies the strings that a verdict reads to contiguous memory. In a newly compiled contract, they are scattered
+    /// among memory that compilation freed.
     pub(crate) fn settle(&mut self) {
         for text in [&mut self.agent, &mut self.version, &mut self.digest].into_iter().chain(&mut self.schema_id) {
             *text = text.clone();
@@ -180,8 +180,8 @@ impl Contract {
 
     /// Parses, checks and compiles a contract.
     ///
-    /// `text` is one JSON document as `schemas/contract.schema.json` describes it. Otherwise, the fault names the
-    /// member, what is wrong, and what would be right.
+    /// `text` is one JSON document as `schemas/contract.schema.json` describes it. The fault for an invalid contract
+    /// names the member, and says what is wrong and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadContract, "contract", violations);
         let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
@@ -218,7 +218,7 @@ impl Contract {
         &self.digest
     }
 
-    /// Returns how often the producer may retry.
+    /// Returns the number of times that the producer may retry.
     pub fn retry_limit(&self) -> u32 {
         self.retry_limit
     }
@@ -239,12 +239,12 @@ impl Contract {
         &self.caps
     }
 
-    /// Returns whether syntax is repaired.
+    /// Returns whether the gate repairs syntax.
     pub(crate) fn repairs(&self) -> bool {
         self.repairs
     }
 
-    /// Returns whether members that the schema forbids are removed.
+    /// Returns whether the gate removes members that the schema forbids.
     pub(crate) fn strips(&self) -> bool {
         self.strips
     }
@@ -259,8 +259,8 @@ impl Contract {
         self.unwraps
     }
 
-    /// Returns the failures of a document and its items, and the replacements that the schemas accept. `None` if the
-    /// search reached its limit.
+    /// Returns the failures of a document and its items, and replacements that the schemas accept. `None` if the search
+    /// reached its limit.
     pub(crate) fn misfits(&self, document: &Document) -> Option<Misfits> {
         let mut misfits = self.checker.misfits(document, &[Document::ROOT], &self.caps)?;
         let own = self.items.as_ref().and_then(|items| Some((items.schema.as_ref()?, items.path.array(document)?)));
@@ -280,7 +280,7 @@ impl Contract {
         self.items.as_ref()
     }
 
-    /// Returns whether the document is only a list of items.
+    /// Returns whether the document consists only of a list of items.
     pub(crate) fn is_list(&self) -> bool {
         self.items.as_ref().is_some_and(|items| items.path.steps.is_empty())
     }
@@ -302,7 +302,7 @@ impl Contract {
         self.unsatisfiable
     }
 
-    /// Returns the paths of strings that `repair` keeps if the output was cut off in them.
+    /// Returns the paths of strings that `repair` keeps if the output was cut off inside them.
     pub(crate) fn keeps(&self) -> &[Path] {
         &self.keeps
     }
@@ -343,7 +343,7 @@ impl Contract {
     /// Returns the likely mistakes in this contract. `text` is its source.
     pub fn lint(&self, text: &str) -> Vec<Warning> {
         let mut warnings = lint::lint(&self.source, self.draft);
-        // Always succeeds, because it was parsed before.
+        // Parsing cannot fail, because the text was already parsed.
         if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
             warnings.iter_mut().for_each(|warning| warning.locate(&document));
         }
@@ -352,7 +352,7 @@ impl Contract {
 
     /// Returns text for the agent's prompt.
     pub fn describe(&self) -> String {
-        // Always succeeds, because it was parsed before.
+        // Parsing cannot fail, because the text was already parsed.
         match Json::read(&self.source, &CONTRACT_CAPS) {
             Ok(document) => describe::describe(&document, &self.extract),
             Err(_) => String::new(),
@@ -366,7 +366,7 @@ fn format() -> &'static Checker {
     FORMAT.get_or_init(|| Checker::own(CONTRACT_SCHEMA, Dialect::default()))
 }
 
-/// Rejects schemas given by path, which contracts on disk may have: here they must be inlined.
+/// Rejects schemas given by path. Contracts on disk may contain them, but they must be inlined before this point.
 fn on_disk(document: &Document) -> Vec<Violation> {
     let member = |name: &str| document.member(Document::ROOT, name);
     let resources = member("resources").into_iter().flat_map(|at| document.members(at)).map(|(_, at)| at);
@@ -387,7 +387,7 @@ fn on_disk(document: &Document) -> Vec<Violation> {
         .collect()
 }
 
-/// Reads a document that matches the format.
+/// Reads a document that matches the contract format.
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
 }
@@ -465,7 +465,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Compiles the schema at a location or, in a contract with a definition, the definition.
+    /// Compiles the schema at a location, or the definition in a contract that has one.
     fn compiled(
         &self,
         schema: &SchemaSource,
@@ -513,7 +513,7 @@ impl Reader<'_, '_> {
         let max = member("max").and_then(|at| Number(document.source(at)).as_f64()).map(|max| max as usize);
         let schema = match member("schema") {
             Some(at) => {
-                // The contract's schema can be referred to by its URI.
+                // Items may refer to the contract's schema by its URI.
                 if self.member("schema").is_some() && schema.id(draft).contains(':') {
                     resources.push((schema.id(draft), schema));
                 }
@@ -585,7 +585,7 @@ impl Reader<'_, '_> {
             self.wrong(claims, "evidence", "a path of names and indices, and '[*]'", message)
         })?;
         let kind = |at: NodeId| {
-            // The format limits it.
+            // The format limits the number.
             let min = document.member(at, "min").and_then(|at| Number(document.source(at)).as_f64());
             Ok(RequiredKind {
                 kind: text(at, "kind").unwrap_or_default().to_owned(),
@@ -636,7 +636,7 @@ impl Reader<'_, '_> {
 
     fn retry_limit(&self) -> u32 {
         let limit = self.member("retry").and_then(|at| self.document.member(at, "limit"));
-        // The format limits it.
+        // The format limits the number.
         limit.and_then(|at| Number(self.document.source(at)).as_f64()).map_or(1, |limit| limit as u32)
     }
 
@@ -646,7 +646,7 @@ impl Reader<'_, '_> {
         let Some(options) = self.member("extract") else {
             return extract;
         };
-        // If markers are given, only those blocks count by default.
+        // If the contract gives markers, only blocks with a marker are candidates by default.
         extract.untagged = document.member(options, "markers").is_none();
         for (name, at) in document.members(options) {
             let flag = document.kind(at) == Kind::True;
@@ -694,7 +694,7 @@ impl Reader<'_, '_> {
         document.items(list).map(|at| self.path(at, "keep_cut_off", "$.list[*].text")).collect()
     }
 
-    /// Reads a path. `example` is one that the error shows.
+    /// Parses a path. `example` is a path that the error shows.
     fn path(&self, at: NodeId, keyword: &str, example: &str) -> Result<Path, Violation> {
         Path::read(self.document.string(at)).ok_or_else(|| {
             let message = format!("must be a path (RFC 9535) of names, indices and '[*]', as {example} is");
@@ -709,8 +709,8 @@ impl Reader<'_, '_> {
             .spanning(self.document.span(at))
     }
 
-    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would
-    /// never apply.
+    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`. A rule about any other
+    /// path would never apply.
     fn all_lead_somewhere(&self, checker: &Checker) -> Result<(), Vec<Violation>> {
         let document = self.document;
         let of = |name: &str, member: &str| {
@@ -754,14 +754,14 @@ impl Reader<'_, '_> {
         };
         for (name, cap) in caps.named() {
             let value = document.member(options, name).and_then(|at| Number(document.source(at)).as_f64());
-            // The format limits it.
+            // The format limits the number.
             *cap = value.map_or(*cap, |value| value as usize);
         }
         caps
     }
 }
 
-/// Returns the version in a schema's URI: the last part of the form `1.2.3`, with an optional `v` before it.
+/// Returns the version in a schema's URI: the last part that looks like `1.2.3`, without the optional `v` before it.
 fn version_in(id: &str) -> Option<&str> {
     id.split(['/', '#', '?', ':', '@']).rev().map(|part| part.strip_prefix('v').unwrap_or(part)).find(|part| {
         let core = part.split(['-', '+']).next().unwrap_or_default();

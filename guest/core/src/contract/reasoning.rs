@@ -1,18 +1,18 @@
-//! The markup around reasoning, which is skipped: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. The same parser
-//! serves callers that have the whole text and callers that receive it byte by byte.
+//! The markup around reasoning, which the extractor skips: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. The same
+//! parser serves callers that have the whole text and callers that receive it byte by byte.
 
 use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr, memchr2, memchr3};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes between the name of a tag and its `>`: blanks and attributes.
+/// The maximum number of bytes between the name of a tag and its `>`: blanks and attributes.
 const MAX_ATTRIBUTES: usize = 256;
 
 /// The names of tags that models write around reasoning.
 const TAGS: [&str; 6] = ["think", "thinking", "thought", "reasoning", "scratchpad", "seed:think"];
 
-/// The other markup of models: a begin and an end. `docs/outputs.md` says which models write it.
+/// Pairs of texts that models write around reasoning. `docs/outputs.md` says which models write them.
 const PAIRS: [[&str; 2]; 8] = [
     ["[THINK]", "[/THINK]"],
     ["◁think▷", "◁/think▷"],
@@ -24,28 +24,28 @@ const PAIRS: [[&str; 2]; 8] = [
     ["<|channel|>commentary", "<|channel|>final"],
 ];
 
-/// The markup of reasoning in a contract: its `extract.ignore`.
+/// The reasoning markup of a contract: its `extract.ignore`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reasoning {
     tags: Vec<Cow<'static, str>>,
     pairs: Vec<Pair>,
-    /// The bytes that markup begins with, letters in either case.
+    /// The bytes that markup can begin with. Letters are in both cases.
     firsts: Vec<u8>,
-    /// For each byte, whether markup has it first ([`FIRST`]) or second ([`SECOND`]). Brackets are frequent, and the
-    /// byte behind them rules most of them out.
+    /// For each byte, whether it is the first ([`FIRST`]) or the second ([`SECOND`]) byte of any markup. Brackets are
+    /// frequent, and the byte after a bracket excludes most of them.
     places: [u8; 256],
 }
 
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
 
-/// Two texts around reasoning.
+/// The two texts of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pair {
     begin: Cow<'static, str>,
     end: Cow<'static, str>,
-    /// Without a begin, the end ends reasoning that began with the output. An end that several pairs share does not,
-    /// because it ends other things, too.
+    /// `true` if the end, without a begin, ends reasoning that began with the output. An end that several pairs share
+    /// does not count, because it also ends other things.
     ends_alone: bool,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Markup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag {
     pub(crate) markup: Markup,
-    /// The length in bytes.
+    /// The length, in bytes.
     pub(crate) length: usize,
     pub(crate) closes: bool,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Tag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     Other,
-    /// The text ends before it is known whether it begins with a tag.
+    /// The text ends before it is clear whether it begins with a tag.
     Partial,
     Tag(Tag),
 }
@@ -82,7 +82,7 @@ impl Default for Reasoning {
 }
 
 impl Reasoning {
-    /// Takes the names of tags, and pairs of texts that begin and end reasoning.
+    /// Creates markup from names of tags, and from pairs of texts that begin and end reasoning.
     pub(super) fn new(
         tags: Vec<Cow<'static, str>>,
         pairs: impl Iterator<Item = [Cow<'static, str>; 2]> + Clone,
@@ -109,13 +109,13 @@ impl Reasoning {
         Reasoning { tags: Vec::new(), pairs: Vec::new(), firsts: Vec::new(), places: [0; 256] }
     }
 
-    /// Returns whether a tag may begin with this byte.
+    /// Returns whether a tag can begin with this byte.
     #[inline]
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
         self.places[usize::from(byte)] & FIRST != 0
     }
 
-    /// Returns whether a tag may begin with a byte and the next one. `None` if the next one has not come yet.
+    /// Returns whether a tag can begin with a byte and the byte after it. `None` if the next byte is not known yet.
     #[inline]
     pub(crate) fn may_begin_with(&self, first: u8, second: Option<u8>) -> bool {
         self.may_begin(first) && second.is_none_or(|second| self.places[usize::from(second)] & SECOND != 0)
@@ -168,8 +168,8 @@ impl Reasoning {
         }
     }
 
-    /// Reads the tag that a text begins with. `is_behind_quote`: one or two backticks stand before the text, so another
-    /// backtick behind the tag makes it inline code.
+    /// Reads the tag at the beginning of a text. `is_behind_quote` is `true` if one or two backticks precede the text,
+    /// so that another backtick after the tag makes it inline code.
     pub(crate) fn read(&self, text: &[u8], is_behind_quote: bool) -> Reading {
         let tags = if text.first() == Some(&b'<') { &self.tags[..] } else { &[] };
         let tags = tags.iter().zip(0..).flat_map(|(name, index)| {
@@ -182,7 +182,7 @@ impl Reasoning {
         first_of(tags.chain(pairs), text, is_behind_quote)
     }
 
-    /// Reads the end of reasoning that this markup began.
+    /// Reads the end of reasoning that began with this markup.
     pub(crate) fn read_end(&self, text: &[u8], markup: Markup, is_behind_quote: bool) -> Reading {
         let one = match markup {
             Markup::Tag(index) => {
@@ -208,7 +208,7 @@ impl Reasoning {
         }
     }
 
-    /// Returns both tags of the first name, for a message: `<answer> and </answer>`.
+    /// Returns both tags of the first name for a message: `<answer> and </answer>`.
     pub(crate) fn both(&self) -> String {
         let name = self.tags.first().map_or("", |name| name);
         format!("<{name}> and </{name}>")
@@ -227,11 +227,11 @@ impl Reasoning {
 enum Read {
     Other,
     Partial,
-    /// The whole of it, with this length in bytes.
+    /// The text begins with the whole of it. Its length, in bytes.
     All(usize),
 }
 
-/// Returns the first complete tag, if there is one.
+/// Returns the first complete tag, if any.
 fn first_of(read: impl Iterator<Item = (Read, Markup, bool)>, text: &[u8], is_behind_quote: bool) -> Reading {
     let mut reading = Reading::Other;
     for (read, markup, closes) in read {
@@ -249,7 +249,7 @@ fn first_of(read: impl Iterator<Item = (Read, Markup, bool)>, text: &[u8], is_be
     reading
 }
 
-/// Reads a tag in a whole text. At the end of the text, nothing can follow that makes it inline code.
+/// Reads a tag in a whole text. If the text ends after the tag, no backtick can follow that makes the tag inline code.
 fn tag_of(read: impl Fn(bool) -> Reading, is_behind_quote: bool) -> Option<Tag> {
     match read(is_behind_quote) {
         Reading::Tag(tag) => Some(tag),

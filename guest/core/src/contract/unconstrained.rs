@@ -1,5 +1,5 @@
-//! Detects a schema that accepts everything by mistake: another document stands in its place, and contains the intended
-//! schema.
+//! Detects a schema that accepts everything by mistake, because another document that contains the intended schema is
+//! in its place.
 
 use referencing::Draft;
 
@@ -14,7 +14,7 @@ use crate::{
     violation::Details,
 };
 
-/// Keywords that do not constrain anything by themselves.
+/// Keywords that constrain nothing by themselves.
 const SILENT: [&str; 17] = [
     "$anchor",
     "$comment",
@@ -37,10 +37,10 @@ const SILENT: [&str; 17] = [
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Members of JSON Type Definition (RFC 8927) that JSON Schema does not have.
+/// Members of a JSON Type Definition (RFC 8927) that are not JSON Schema keywords.
 const OF_JTD: [&str; 6] = ["elements", "optionalProperties", "values", "discriminator", "mapping", "metadata"];
 
-/// Members under which tools and answer formats contain a schema.
+/// Members in which tools and answer formats wrap a schema.
 const WRAPPERS: [&str; 9] = [
     "inputSchema",
     "input_schema",
@@ -53,14 +53,14 @@ const WRAPPERS: [&str; 9] = [
     "schema",
 ];
 
-/// The depth to which the intended schema is searched for, and the most values that the search visits.
+/// The maximum depth of the search for the intended schema, and the maximum number of values that it visits.
 const MAX_DEPTH: usize = 4;
 const MAX_SEEN: usize = 256;
 /// The most definitions that a message names.
 const MAX_NAMED: usize = 3;
 
-/// Returns a violation if the schema at a node constrains nothing, unless that is explicit: `true`, `{}`, and a schema
-/// with only annotations accept everything on purpose. `here` is the schema's location in the contract.
+/// Returns a violation if the schema at a node constrains nothing by mistake. `true`, `{}` and a schema with only
+/// annotations accept everything on purpose. `here` is the schema's location in the contract.
 pub(super) fn violation(document: &Document, at: NodeId, here: &Location) -> Option<Violation> {
     if document.kind(at) != Kind::Object {
         return None;
@@ -89,8 +89,8 @@ fn names<'d>(document: &'d Document, at: NodeId) -> impl Iterator<Item = &'d str
     document.members(at).map(|(name, _)| document.string(name))
 }
 
-/// Returns whether a member of a schema is a keyword that constrains. If `type` names no type, the object is something
-/// else, such as a tool of type `function`.
+/// Returns whether a member of a schema is a keyword that constrains. If the value of `type` is not a type, the object
+/// is not a schema: it may be a tool of type `function`, for example.
 fn is_constraint(document: &Document, at: NodeId, name: &str) -> bool {
     let is_type = |value: NodeId| document.kind(value) != Kind::String || TYPES.contains(&document.string(value));
     keywords::named(name).is_some()
@@ -98,7 +98,7 @@ fn is_constraint(document: &Document, at: NodeId, name: &str) -> bool {
         && (name != "type" || document.member(at, name).is_some_and(is_type))
 }
 
-/// Returns whether an object is likely a schema: it has a constraining keyword with a value of the expected kind.
+/// Returns whether an object is probably a schema: it has a constraining keyword whose value has the expected kind.
 fn is_schema(document: &Document, at: NodeId) -> bool {
     let has = |name: &str, kind: Kind| document.member(at, name).is_some_and(|value| document.kind(value) == kind);
     document.kind(at) == Kind::Object
@@ -109,8 +109,8 @@ fn is_schema(document: &Document, at: NodeId) -> bool {
             || document.member(at, "const").is_some())
 }
 
-/// Returns the library that an object comes from, if `JSON.stringify` wrote a schema object and left out the
-/// constraints.
+/// Returns the library that an object comes from, if `JSON.stringify` serialized a library's schema object and thereby
+/// lost the constraints.
 fn library(document: &Document, at: NodeId) -> Option<&'static str> {
     let text = |at: NodeId, name: &str| {
         document
@@ -133,7 +133,7 @@ fn library(document: &Document, at: NodeId) -> Option<&'static str> {
     document.member(at, "~standard").map(|_| "a library")
 }
 
-/// Describes where the intended schema likely is.
+/// Describes the likely place of the intended schema.
 fn meant(document: &Document, at: NodeId, here: &Location) -> String {
     if names(document, at).any(|name| OF_JTD.contains(&name)) {
         return "it is a JSON Type Definition, which belongs in 'jtd'".to_owned();
@@ -151,7 +151,7 @@ fn meant(document: &Document, at: NodeId, here: &Location) -> String {
     }
     let mut found = Vec::new();
     search(document, at, &mut Vec::new(), &mut 0, &mut found);
-    // The schema nearest to the root is the likeliest.
+    // The schema nearest to the root is the most likely one.
     sort_by_key(&mut found, Vec::len);
     let Some(first) = found.first() else {
         return "it has no keyword of JSON Schema".to_owned();
@@ -178,7 +178,7 @@ fn meant(document: &Document, at: NodeId, here: &Location) -> String {
     format!("it has no keyword of JSON Schema; the schema is likely the one at {}", place.path())
 }
 
-/// Collects the paths to values that are likely schemas, from the outside in.
+/// Collects the paths to values that are probably schemas, outermost first.
 fn search(document: &Document, at: NodeId, path: &mut Vec<String>, seen: &mut usize, found: &mut Vec<Vec<String>>) {
     if path.len() == MAX_DEPTH {
         return;
@@ -262,7 +262,7 @@ mod tests {
             r#"{"title":"Anything","description":"d"}"#,
             r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:x","default":1}"#,
             r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}"##,
-            // A contract's 'items' may refer to them.
+            // The contract's `items` may refer to these definitions.
             r#"{"$id":"urn:x","$defs":{"a":{"type":"string"}}}"#,
             r#"{"type":"object","x-own":1}"#,
             r#"{"type":["object","null"]}"#,

@@ -1,7 +1,7 @@
-//! Figures that a claim computes: a sum, a share, a rate of values that stand in observations.
+//! Checks figures that a claim computes from values in observations: a sum, a share, a rate.
 //!
-//! A citation states the computation, the places of what it takes, and the result as the claim writes it. The result is
-//! computed again from those places, in exact decimals.
+//! A citation states the computation, the locations of its operands, and the result as the claim writes it. The gate
+//! recomputes the result from those locations, in exact decimals.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -17,10 +17,10 @@ use crate::{
     parse::{Document, Kind, NodeId},
 };
 
-/// The deepest computation within computations.
+/// The maximum nesting of computations.
 const MAX_DEPTH: usize = 4;
 
-/// The amount of the search for pointers that taking one item of a list costs.
+/// The cost of reading one list item, in units of the budget for pointer lookups.
 const ITEM_COSTS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Operation {
         Operation::ALL.into_iter().find(|(_, other)| *other == self).map_or("", |(word, _)| word)
     }
 
-    /// Returns whether it takes two numbers, in their order. The others take numbers and lists of numbers.
+    /// Returns whether the operation takes two numbers in order. The other operations take numbers and lists of
+    /// numbers.
     fn is_of_two(self) -> bool {
         matches!(self, Operation::Difference | Operation::Share | Operation::Rate)
     }
@@ -59,14 +60,14 @@ impl Operation {
     }
 }
 
-/// A value, or a list of values, that a computation takes.
+/// A value, or a list of values, that a computation reads.
 pub(super) struct Source<'d> {
-    /// The place that cites it.
+    /// The position of the operand in the citation.
     pub(super) at: NodeId,
     pub(super) observation: usize,
     operation: Operation,
     pointer: &'d str,
-    /// The pointer from each item of the list to the value that is taken.
+    /// The pointer from each item of the list to the value that the computation reads.
     each: Option<&'d str>,
 }
 
@@ -79,43 +80,43 @@ enum Operand {
 struct Computation {
     operation: Operation,
     operands: Vec<Operand>,
-    /// The unit of the divisor by which a rate is stated.
+    /// The unit of the divisor in which a rate is stated.
     per: Option<Unit>,
 }
 
-/// A computation with the result that a claim states.
+/// A computation, and the result that a claim states.
 pub(super) struct Stated {
-    /// The place of the result.
+    /// The position of the result.
     pub(super) at: NodeId,
     computation: Computation,
     result: Measure,
 }
 
-/// The reason why a computation does not give what is stated.
+/// The reason why a computation does not produce the stated result.
 pub(super) enum Refused {
     /// A pointer into this observation leads to no value.
     At(usize, Differs),
-    /// There is no number at a place in this observation.
+    /// A pointer into this observation leads to a value that is not a number.
     NoNumber(usize),
-    /// There is no list at a place in this observation.
+    /// A pointer into this observation leads to a value that is not a list.
     NoList(usize),
-    /// There is a list at a place in this observation, where one number is needed.
+    /// A pointer into this observation leads to a list, but one number is needed.
     List(usize),
-    /// This observation does not show the whole list.
+    /// This observation may not show the whole list.
     Incomplete(usize),
-    /// The list has no least or greatest item.
+    /// The list has no least or greatest item, because it is empty.
     Empty(usize),
     /// The values have units that cannot be compared.
     Units,
-    /// The result has a unit, and the values have none.
+    /// The result has a unit, but the values have none.
     Unit,
-    /// The result needs a unit: the values have several.
+    /// The result needs a unit, because the values have several.
     NoUnit,
     /// The divisor has a unit that `per` does not name.
     Per,
     Zero,
     Digits,
-    /// The result, shown in the unit of the stated one.
+    /// The actual result, in the unit of the stated result.
     Is(String),
 }
 
@@ -128,22 +129,22 @@ enum Dimension {
     Currency(u8),
 }
 
-/// An amount in the base of its unit. The two differ where `kB` may be 1,000 or 1,024 bytes.
+/// An amount in the base unit of its dimension. The two amounts differ if `kB` could mean 1,000 or 1,024 bytes.
 #[derive(Debug, Clone, Copy)]
 struct Quantity {
     amounts: [Decimal; 2],
     dimension: Option<Dimension>,
-    /// The unit of all amounts that it was computed from, if they share one.
+    /// The unit of all operands, if they share one.
     unit: Option<Unit>,
 }
 
-/// The value of a source, and its text if it is one number.
+/// The value of a source, and its text if the source is a single number.
 pub(super) struct Found {
     quantity: Quantity,
     pub(super) shown: Option<String>,
 }
 
-/// Reads a citation that has the member `compute`, and collects its sources. The error names what is wrong, and where.
+/// Reads a citation that has the member `compute`, and collects its sources. The error says what is wrong, and where.
 pub(super) fn read<'d>(
     document: &'d Document,
     at: NodeId,
@@ -165,7 +166,7 @@ pub(super) fn read<'d>(
     }
 }
 
-/// Returns a rate without its divisor, if that is the given unit: `5 MB` of `5 MB/s`.
+/// Returns a rate without its divisor, if the divisor is the given unit: `5 MB` for `5 MB/s`.
 fn without_divisor(rate: &str, per: Option<Unit>) -> &str {
     let parts = rate.split_once('/').or_else(|| rate.split_once(" per "));
     parts.filter(|(_, divisor)| per.is_some() && unit(divisor.trim()) == per).map_or(rate, |(rate, _)| rate)
@@ -231,14 +232,14 @@ impl Computation {
         Ok(Computation { operation, operands, per })
     }
 
-    /// Returns the quantity that an operation without a division gives.
+    /// Returns the result of an operation that does not divide.
     fn evaluate(&self, found: &[Option<Found>]) -> Result<Quantity, Refused> {
         let mut operands = self.operands.iter().map(|operand| operand.quantity(found));
         let first = operands.next().unwrap_or(Ok(Quantity::NOTHING))?;
         operands.try_fold(first, |all, one| all.combined(one?, self.operation))
     }
 
-    /// Adds the indices of its sources, in the order of the citation.
+    /// Adds the indices of the computation's sources, in the order of the citation.
     fn sources(&self, all: &mut Vec<usize>) {
         for operand in &self.operands {
             match operand {
@@ -262,7 +263,7 @@ impl Operand {
 }
 
 impl Stated {
-    /// Returns the indices of its sources, in the order of the citation.
+    /// Returns the indices of the computation's sources, in the order of the citation.
     pub(super) fn sources(&self) -> Vec<usize> {
         let mut all = Vec::new();
         self.computation.sources(&mut all);
@@ -273,8 +274,8 @@ impl Stated {
         self.computation.operation.word()
     }
 
-    /// Compares the result with what the sources give, all of which were found. Returns the unit that the result has
-    /// without saying it.
+    /// Compares the stated result with the actual one. All sources must have been found. Returns the implied unit, if
+    /// the result is stated without its unit.
     pub(super) fn check(&self, found: &[Option<Found>]) -> Result<Option<Unit>, Refused> {
         let Computation { operation, operands, per } = &self.computation;
         if !operation.divides() {
@@ -298,7 +299,7 @@ impl Stated {
         self.compare(of, |base| Some((of.amounts[base].times(per[base])?, by.amounts[base])))
     }
 
-    /// Compares the result with a quotient, for each meaning of `kB`. `of` has its dimension and unit.
+    /// Compares the result with a quotient, for both meanings of `kB`. `of` provides the dimension and the unit.
     fn compare(
         &self,
         of: Quantity,
@@ -336,7 +337,7 @@ impl Stated {
         Err(is.map_or(Refused::Digits, |is| Refused::Is(format!("{is}{sign}"))))
     }
 
-    /// Returns the text that the result offers to the sentence of its claim.
+    /// Returns the result as text, which supports the same figure in the claim's sentence.
     pub(super) fn offered(&self, document: &Document, unsaid: Option<Unit>) -> String {
         let value = match document.kind(self.at) {
             Kind::String => document.string(self.at),
@@ -380,7 +381,7 @@ impl Source<'_> {
         self.operation.word()
     }
 
-    /// Takes what is at its place.
+    /// Looks up the value or the list.
     pub(super) fn resolve(&self, values: &mut Values, is_complete: bool) -> Result<Found, Refused> {
         let of = self.observation;
         let nowhere = |differs: Differs| Refused::At(of, differs);
@@ -440,7 +441,7 @@ impl Source<'_> {
     }
 }
 
-/// Returns the number that a value is, or that its text consists of.
+/// Returns the number in a value: the value is a number, or a string that contains only a number.
 fn number(document: &Document, at: NodeId, named: Option<Unit>, left: &mut usize) -> Result<Option<Quantity>, Differs> {
     Ok(match document.kind(at) {
         Kind::Number => Decimal::read(document.source(at)).and_then(|number| Quantity::of(number, named)),
@@ -453,7 +454,7 @@ fn number(document: &Document, at: NodeId, named: Option<Unit>, left: &mut usize
     })
 }
 
-/// Returns the dimension of a unit, and how much of its base one is.
+/// Returns the dimension of a unit, and its factors to the base unit.
 fn factors(unit: Unit) -> (Option<Dimension>, [u64; 2]) {
     match unit {
         Unit::Percent => (Some(Dimension::Percent), [1, 1]),
@@ -470,7 +471,7 @@ fn named(pointer: &str) -> Option<Unit> {
     pointer.rsplit('/').find(is_name).and_then(|name| suffix(&unescaped(name)))
 }
 
-/// Returns the unit that a name ends with: `wait_ms`, `size_bytes`.
+/// Returns the unit at the end of a name: `wait_ms`, `size_bytes`.
 fn suffix(name: &str) -> Option<Unit> {
     name.rsplit_once('_').and_then(|(_, word)| unit(word))
 }

@@ -1,10 +1,10 @@
-//! Exact decimals and quotients of decimals, compared at the places that a figure is written with.
+//! Exact decimals and quotients of decimals, compared at the precision of a written figure.
 
 use std::cmp::Ordering;
 
 /// A decimal number: `digits` × 10^`exponent`, without trailing zeros in `digits`.
 ///
-/// Operations return `None` if a result has more digits than are held.
+/// Operations return `None` if the result has too many digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decimal {
     digits: i128,
@@ -39,7 +39,7 @@ impl Decimal {
         Some(Decimal::new(sign * digits, exponent))
     }
 
-    /// Returns the digits at an exponent that is not above its own.
+    /// Returns the digits at an exponent that is not greater than the number's own.
     fn at(self, exponent: i32) -> Option<i128> {
         if self.digits == 0 {
             return Some(0);
@@ -48,7 +48,7 @@ impl Decimal {
         self.digits.checked_mul(10_i128.checked_pow(by)?)
     }
 
-    /// Returns the digits of two numbers at the same exponent, and that exponent.
+    /// Returns the digits of two numbers at a common exponent, and that exponent.
     fn aligned(self, other: Self) -> Option<(i128, i128, i32)> {
         let exponent = match (self.digits, other.digits) {
             (0, _) => other.exponent,
@@ -91,11 +91,11 @@ impl Decimal {
     }
 }
 
-/// A figure as it is written, in the base of its unit.
+/// A figure as written, in the base unit of its dimension.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Written {
     pub(super) value: Decimal,
-    /// One unit of the last place that is written.
+    /// One unit of the last written place.
     pub(super) step: Decimal,
 }
 
@@ -107,8 +107,8 @@ pub(super) struct Quotient {
 }
 
 impl Quotient {
-    /// Returns whether a figure is the quotient, rounded to the last place of the figure. Half a step may go either
-    /// way. Something is never rounded to nothing.
+    /// Returns whether a figure equals the quotient, rounded to the last place of the figure. Exactly half a step may
+    /// be rounded in either direction. A nonzero quotient never rounds to zero.
     pub(super) fn rounds_to(self, written: Written) -> Option<bool> {
         let product = |one: Decimal, other: Decimal| {
             let exponent = one.exponent.checked_add(other.exponent)?;
@@ -123,12 +123,12 @@ impl Quotient {
         Some(absolute(difference.times(2)?).compare(most)? != Ordering::Greater)
     }
 
-    /// Returns whether the quotient is one, exactly.
+    /// Returns whether the quotient is exactly one.
     pub(super) fn is_one(self) -> bool {
         self.of == self.by
     }
 
-    /// Returns the quotient in decimal places, cut after some of them.
+    /// Returns the quotient as a decimal, truncated to a fixed number of places.
     pub(super) fn shown(self) -> Option<String> {
         const PLACES: u32 = 6;
         let (of, by, _) = self.of.aligned(self.by)?;
@@ -136,7 +136,7 @@ impl Quotient {
         let (of, by) = (of.unsigned_abs(), by.unsigned_abs());
         let (whole, mut rest) = (of / by, of % by);
         let mut places = String::new();
-        // A small quotient is shown with as many digits.
+        // A small quotient is shown with as many digits as a large one.
         let mut left = PLACES;
         while rest > 0 && left > 0 && places.len() < 30 {
             rest = rest.checked_mul(10)?;

@@ -1,6 +1,6 @@
 //! Extracts the figures of a text: numbers with their units, dates, times, and words with digits.
 //!
-//! `docs/claims.md` states the rules. A claim needs one of several keys; evidence offers keys.
+//! `docs/claims.md` states the rules. A claim's figure needs one of several keys, and evidence offers keys.
 
 use crate::{
     evidence::decimal::Decimal,
@@ -9,14 +9,14 @@ use crate::{
     text,
 };
 
-/// A canonical text of a figure: figures that are equal in one way have the same key. Keys are texts because the
-/// component already has code to sort and search texts.
+/// A canonical text for a figure. Figures that are equal in some way share a key. Keys are texts because the component
+/// already contains code to sort and search texts.
 pub(super) type Key = String;
 
-/// A callback for keys, one by one.
+/// A callback that receives keys one by one.
 pub(super) type Each<'e> = &'e mut dyn FnMut(&str);
 
-/// A decimal number: its digits without trailing zeros, and the exponent of the last one.
+/// A decimal number: its digits without trailing zeros, and the exponent of the last digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Number {
     negative: bool,
@@ -24,10 +24,10 @@ struct Number {
     exponent: i32,
 }
 
-/// The dimensions that make numbers comparable, each with its letter in a key.
+/// The dimensions in which numbers are comparable, each with its letter in a key.
 #[derive(Debug, Clone, Copy)]
 enum Dimension {
-    /// No unit is beside the number, but its name may have one.
+    /// The number has no unit beside it, but its name may state one.
     Plain = b'n' as isize,
     /// Nothing states a unit.
     Bare = b'b' as isize,
@@ -68,7 +68,8 @@ fn number_keys(number: Number, dimensions: &[Dimension], each: Each) {
     }
 }
 
-/// Passes the keys of a fraction: itself, and its decimal. An infinite decimal is rounded to two, three or four places.
+/// Passes the keys of a fraction: the fraction itself, and its decimal form. An infinite decimal is rounded to two,
+/// three and four places.
 fn fraction_keys(of: u64, parts: u64, each: Each) {
     each(&word_key(&format!("{of}/{parts}")));
     let has_end = 10_000 % parts == 0;
@@ -121,12 +122,12 @@ enum Value<'t> {
         number: Number,
         /// The unit beside the number.
         unit: Option<Unit>,
-        /// The unit that the name before the number ends with.
+        /// The unit at the end of the name before the number.
         named: Option<Unit>,
-        /// The unit of the number after it, if the two form a range.
+        /// The unit of the number after this one, if the two form a range.
         range: Option<Unit>,
         has_plus: bool,
-        /// The two numbers, if the comma may separate them.
+        /// The two numbers, if the comma may be a separator between them.
         parts: Option<[Number; 2]>,
     },
     Date {
@@ -144,11 +145,11 @@ enum Value<'t> {
     },
     /// A fraction in words: `half`, `two thirds of`.
     Fraction(u64, u64),
-    /// A word with digits, or digits and points that are not a number.
+    /// A word with digits, or digits and points that do not form a number.
     Word(&'t str),
-    /// `v2`, `v2.14`: the digits may also be written without the letter.
+    /// A version such as `v2` or `v2.14`. The digits may also be written without the letter.
     Version(&'t str),
-    /// `p99`: the percentile, and its number.
+    /// A percentile such as `p99`, and its number.
     Percentile(&'t str, Number),
 }
 
@@ -180,7 +181,7 @@ impl Number {
         Number::new(self.negative, self.mantissa, self.exponent.saturating_add(by))
     }
 
-    /// Returns the number with the place of its last digit in the text. `None` if the digits of the text are others.
+    /// Returns the number with the position of its last digit in the text. `None` if the text has other digits.
     fn measure(self, text: &str, unit: Option<Unit>) -> Option<Measure> {
         let first = text.find(|character: char| character.is_ascii_digit())?;
         let is_over = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'%';
@@ -204,7 +205,7 @@ impl Number {
 }
 
 impl Figure<'_> {
-    /// Passes the keys of the figure. A claim needs one of them.
+    /// Passes the keys of the figure. A claim needs one of these.
     pub(super) fn needs(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, has_plus, parts: _ } => {
@@ -308,7 +309,7 @@ impl Figure<'_> {
     }
 }
 
-/// Passes a word as a whole, and the parts of it that may be used without the others.
+/// Passes a whole word, and the parts of it that may be used on their own.
 fn offer_word(word: &str, each: Each) {
     each(&word_key(word));
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -331,7 +332,7 @@ fn in_units(number: Number, unit: Unit, each: Each) {
     let mut scaled = |factor: u64, dimension: Dimension| {
         match number.times(factor) {
             Some(number) => number_keys(number, &[dimension], each),
-            // With too many digits, it equals only a number in the same unit.
+            // A number with too many digits equals only a number in the same unit.
             None => number_keys(number, &[dimension], &mut |key| each(&format!("{key}*{factor}"))),
         }
     };
@@ -372,11 +373,11 @@ pub(super) fn figures(text: &str, each: &mut dyn FnMut(Figure)) {
     }
 }
 
-/// A number as it is written, with its unit.
+/// A number as written, with its unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measure {
     pub(super) value: Decimal,
-    /// The power of ten of the last digit that is written.
+    /// The power of ten of the last written digit.
     pub(super) place: i32,
     pub(super) unit: Option<Unit>,
 }
@@ -399,7 +400,7 @@ struct Scanner<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
-    /// Up to here, no word has a digit.
+    /// The offset up to which no word contains a digit.
     wordy: usize,
     /// The start of the current figure, with its sign and currency.
     begin: usize,
@@ -472,7 +473,7 @@ impl<'t> Scanner<'t> {
         if let Some(fraction) = self.fraction() {
             return fraction;
         }
-        // The characters after the digits tell what the figure may be.
+        // The characters after the digits show what the figure may be.
         let more = match self.byte(self.digits(start)) {
             b'-' | b'/' => self.date(),
             b'.' => self.dotted(),
@@ -483,7 +484,7 @@ impl<'t> Scanner<'t> {
             return value;
         }
         let word = |scanner: &mut Self| {
-            // Letters attached to digits: an id, up to its end.
+            // Letters attached to digits form an id, which is read to its end.
             scanner.at = scanner.compound(start);
             Value::Word(&scanner.text[start..scanner.at])
         };
@@ -527,7 +528,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Fraction(of, parts))
     }
 
-    /// Parses the scale and unit after a number, and the sign and currency before it.
+    /// Parses the scale and the unit after a number, and the sign and the currency before it.
     #[inline(never)]
     fn measured(&mut self, start: usize, number: Number, parts: Option<[Number; 2]>) -> Value<'t> {
         let mut number = number;
@@ -548,7 +549,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Consumes the letters that come next, attached or after a space or hyphen, if they mean something.
+    /// Consumes the next letters if they have a meaning. They may be attached, or follow a space or hyphen.
     fn take<T>(&mut self, means: fn(&str, bool) -> Option<T>) -> Option<T> {
         let after = self.space(self.at);
         // Usually no letters follow.
@@ -586,7 +587,7 @@ impl<'t> Scanner<'t> {
         self.take(|text, is_glued| if is_glued { glued_unit(text) } else { unit(text) })
     }
 
-    /// Returns the unit of the upper end of a range that begins here.
+    /// Returns the unit of the upper end of a range that begins at this number.
     fn range(&self) -> Option<Unit> {
         if !matches!(self.byte(self.at), b'-' | b' ' | 0xe2) {
             return None;
@@ -594,13 +595,13 @@ impl<'t> Scanner<'t> {
         let rest = &self.text[self.at..];
         let other = ["-", "–", " to ", " and ", " or ", " of "].into_iter().find_map(|word| rest.strip_prefix(word))?;
         let mut other = Scanner::new(other);
-        // Limits the lookahead, because each number looks ahead.
+        // Limits the lookahead, because every number looks ahead.
         other.byte(0).is_ascii_digit().then_some(())?;
         other.at = other.run(0, &|byte| byte.is_ascii_digit() || *byte == b'.').min(32);
         other.unit()
     }
 
-    /// Returns the sign and the currency right before a number.
+    /// Returns the sign and the currency directly before a number.
     fn before(&mut self, start: usize) -> (Option<char>, Option<Unit>) {
         let [before_that, last] = [2, 1].map(|by| start.checked_sub(by).map_or(0, |at| self.byte(at)));
         let is_code = last == b' ' && matches!(before_that, b'D' | b'R' | b'P' | b'Y');
@@ -634,7 +635,7 @@ impl<'t> Scanner<'t> {
         (is_sign.then_some(if sign == '+' { '+' } else { '-' }), currency)
     }
 
-    /// Returns the unit at the end of the name that the number is the value of: `wait_ms": 30`, `size_bytes=30`.
+    /// Returns the unit at the end of the number's name: `wait_ms": 30`, `size_bytes=30`.
     fn named(&self, start: usize) -> Option<Unit> {
         const LONGEST: usize = 16;
         if !self.bytes[start.saturating_sub(5)..start].iter().any(|byte| matches!(byte, b':' | b'=')) {
@@ -672,7 +673,7 @@ impl<'t> Scanner<'t> {
                 }
                 (separator, end) = (mark, after + 3);
             }
-            // In a list, an apparent separator separates items.
+            // In a list, an apparent digit separator separates items.
             let goes_on = self.byte(end) == b',' && (self.is_alphanumeric(end + 1) || self.byte(end + 1) == b'-');
             if separator == b',' && (goes_on || self.byte(end) == b']') {
                 (separator, end) = (0, first);
@@ -718,12 +719,12 @@ impl<'t> Scanner<'t> {
         Some((Number::new(false, digits, exponent), parts))
     }
 
-    /// Returns whether the number is a value of a list without spaces.
+    /// Returns whether the number is an item of a list without spaces.
     fn is_listed(&self, start: usize) -> bool {
         matches!(self.bytes[..start].last(), Some(b',' | b'['))
     }
 
-    /// Returns the separator between groups of digits, and its end.
+    /// Returns the separator between groups of digits, and the offset after it.
     #[inline(never)]
     fn separator(&self, at: usize) -> Option<(u8, usize)> {
         match self.bytes.get(at..)? {
@@ -735,14 +736,15 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Parses digits with two or more points between them: a version, an address, a date. Never a number.
+    /// Parses digits with at least two points between them: a version, an address, a date. The result is never a
+    /// number.
     fn dotted(&mut self) -> Option<Value<'t>> {
         let start = self.at;
         let (mut end, mut points) = (self.digits(start), 0);
         while self.byte(end) == b'.' && self.byte(end + 1).is_ascii_digit() {
             (end, points) = (self.digits(end + 1), points + 1);
         }
-        // Before a comma and digits, points are separators of groups.
+        // Before a comma and digits, points separate groups.
         let is_european = self.byte(end) == b','
             && self.byte(end + 1).is_ascii_digit()
             && self.byte(start) != b'0'
@@ -882,7 +884,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Date { year, month, day: day as u8, swaps: false })
     }
 
-    /// Returns the year at a position and the position after it, or zero and the position itself if no year
+    /// Returns the year at a position, and the position after it. Returns zero and the same position if no year
     /// follows.
     #[inline(never)]
     fn year(&self, at: usize) -> (u16, usize) {
@@ -921,7 +923,8 @@ impl<'t> Scanner<'t> {
         let whole = if start < self.wordy { start } else { self.compound(start) };
         let word = &self.text[start..whole];
         if !word.bytes().any(|byte| byte.is_ascii_digit()) {
-            // Its parts may be numbers in words. They are examined one by one, and the whole is not examined again.
+            // The parts of the word may be number words. They are examined one by one, and the whole word is not
+            // examined again.
             self.wordy = self.wordy.max(whole);
             self.at = past_part;
             return None;
@@ -988,7 +991,7 @@ impl<'t> Scanner<'t> {
         Some(Value::Fraction(1, parts))
     }
 
-    /// Returns the denominator that the next word names.
+    /// Returns the denominator in the next word.
     fn parts(&self, at: usize) -> Option<u64> {
         let word = self.letters(at).to_ascii_lowercase();
         let word = word.strip_suffix('s').unwrap_or(&word);
@@ -1038,7 +1041,7 @@ impl<'t> Scanner<'t> {
         }
         self.at = end;
         let unit = self.unit();
-        // `two-phase` is not a count.
+        // In `two-phase`, the number is not a count.
         if unit.is_none() && self.byte(end) == b'-' && self.byte(end + 1).is_ascii_alphabetic() {
             return None;
         }
@@ -1052,7 +1055,7 @@ fn is_half(letters: &str) -> bool {
     matches!(letters.as_bytes(), [b'a' | b'A' | b'p' | b'P', b'm' | b'M'])
 }
 
-/// Returns the digits, ignoring anything between them, as one integer, if it fits.
+/// Returns the digits as one integer if it fits, and ignores anything between them.
 fn digits_of(bytes: &[u8]) -> Option<u128> {
     bytes
         .iter()

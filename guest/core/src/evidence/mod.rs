@@ -1,6 +1,6 @@
 //! Checks claims against evidence: each claim cites observations, and must not say more than they support.
 //!
-//! This proves that support is cited, not that the inference is true. `docs/claims.md` states the rules.
+//! This proves that the claim cites its support, not that the inference is true. `docs/claims.md` states the rules.
 
 mod compute;
 mod decimal;
@@ -36,7 +36,8 @@ const MAX_OBSERVATIONS: usize = 1_000;
 const MAX_OBSERVATION: usize = 1024 * 1024;
 const MAX_EVIDENCE: usize = 4 * 1024 * 1024;
 
-/// The longest id, kind, label or limitation, in bytes, and the most kinds, labels or limitations of an observation.
+/// The maximum length of an id, kind, label or limitation, in bytes, and the maximum number of kinds, labels or
+/// limitations of an observation.
 const MAX_WORD: usize = 256;
 const MAX_WORDS: usize = 64;
 
@@ -46,7 +47,7 @@ const MAX_FINDINGS: usize = 20;
 /// The most ids that a message shows.
 const MAX_SHOWN: usize = 16;
 
-/// Words in a label that mean that the observation covers only part of the result.
+/// Words in a label which say that the observation covers only part of the result.
 const PARTS: [&str; 3] = ["sampled", "partial", "truncated"];
 const STALE: &str = "stale";
 const EMPTY: &str = "empty";
@@ -111,7 +112,8 @@ impl Observation {
         self.labels.iter().any(|given| given == label)
     }
 
-    /// Returns the highest confidence of a claim that rests on this observation: never more than its source states.
+    /// Returns the highest confidence that a claim based on this observation may state. Never exceeds the confidence
+    /// that the source states.
     fn allows(&self) -> Confidence {
         if self.has(STALE) {
             Confidence::Low
@@ -122,7 +124,7 @@ impl Observation {
         }
     }
 
-    /// Returns whether the observation is complete, so that what it lacks does not exist.
+    /// Returns whether the observation is complete, so that anything it does not contain does not exist.
     fn is_complete(&self) -> bool {
         self.complete && !self.has(STALE) && !PARTS.iter().any(|label| self.has(label))
     }
@@ -150,7 +152,7 @@ pub(crate) struct OfItems<'c> {
 #[derive(Default)]
 struct Findings {
     listed: Vec<Finding>,
-    /// `true` if a claim had more findings than are kept.
+    /// `true` if a claim had more findings than were kept.
     is_cut: bool,
 }
 
@@ -181,7 +183,7 @@ struct Finding {
 
 /// The kinds of findings. Observations are identified by index.
 enum Wrong {
-    /// The value does not have the form of a claim. Contains the required form.
+    /// The value does not have the form of a claim. Holds the required form.
     Form(&'static str),
     /// The member with this name is invalid.
     Member {
@@ -194,9 +196,9 @@ enum Wrong {
     /// The observation does not contain the quote.
     Quote(usize),
     Value(usize, Differs),
-    /// The named computation gives something else, or nothing.
+    /// The computation with this name produces another result, or none.
     Computed(&'static str, Refused),
-    /// These bytes of the claim's text are a figure that nothing it cites contains.
+    /// The figure at these bytes of the claim's text does not occur in anything that the claim cites.
     Figure(usize, usize),
     NoConfidence,
     Confidence(usize),
@@ -204,15 +206,15 @@ enum Wrong {
     Limitation(usize, usize),
     /// The claim asserts an absence, and the observation is incomplete.
     Absence(usize),
-    /// The claim rests on an empty, incomplete observation.
+    /// The claim is based on an empty, incomplete observation.
     Empty(usize),
-    /// Too few observations of this kind are cited. Contains the number that are.
+    /// Too few observations of this kind are cited. Holds the kind and the number that are cited.
     Kind(usize, usize),
 }
 
 /// One citation of a claim.
 struct Cite<'d> {
-    /// The index of its claim.
+    /// The index of the claim.
     claim: usize,
     at: NodeId,
     observation: usize,
@@ -226,7 +228,7 @@ enum Part<'d> {
         pointer: &'d str,
         value: NodeId,
     },
-    /// What a computation takes, by its index.
+    /// A source of a computation, by its index.
     Source(usize),
     /// The result of a computation, by its index.
     Result(usize),
@@ -240,7 +242,7 @@ struct Computations<'d> {
 }
 
 impl<'c> Support<'c> {
-    /// Returns `None` if the contract asks for no evidence.
+    /// Returns `None` if the contract requires no evidence.
     pub(crate) fn of(claims: Option<&'c Claims>, evidence: Option<&'c [Observation]>) -> Option<Self> {
         let (claims, observations) = (claims?, evidence.unwrap_or_default());
         let mut by_id = BTreeMap::new();
@@ -255,7 +257,7 @@ impl<'c> Support<'c> {
         OfItems { support: Some(self), findings: self.findings(document, &of_items) }
     }
 
-    /// Returns the violations of a document: of claims that are not items, and of all claims together.
+    /// Returns the violations of a document: those of claims that are not items, and those of all claims together.
     pub(crate) fn document(&self, document: &Document, items: Option<&Items>) -> Violations {
         let array = items.and_then(|items| items.path.array(document));
         let others = self.claims_in(document, |claims| claims.is_none() || claims != array);
@@ -265,7 +267,7 @@ impl<'c> Support<'c> {
         Violations { incomplete: findings.is_cut, ..violations }
     }
 
-    /// Returns the claims in the selected arrays, in document order. `is_asked` gets `None` for a claim outside of any
+    /// Returns the claims in the selected arrays, in document order. `is_asked` receives `None` for a claim outside any
     /// array.
     fn claims_in(&self, document: &Document, is_asked: impl Fn(Option<NodeId>) -> bool) -> Vec<Claim> {
         let mut claims = Vec::new();
@@ -329,7 +331,7 @@ impl<'c> Support<'c> {
         findings
     }
 
-    /// Collects the citations of a claim, and reports what can be checked without the observations.
+    /// Collects the citations of a claim, and reports errors that can be found without the observations.
     fn cites<'d>(
         &self,
         document: &'d Document,
@@ -456,7 +458,7 @@ impl<'c> Support<'c> {
         let mut codes: Vec<&str> =
             stated.into_iter().flat_map(|at| document.items(at)).map(|at| code(document, at)).collect();
         sort(&mut codes);
-        // Each code is reported once, up to the limit on findings.
+        // Reports each code once, up to the limit on findings.
         let mut told: Vec<&str> = Vec::new();
         for cite in &cited {
             let observation = &self.observations[cite.observation];
@@ -501,7 +503,7 @@ impl<'c> Support<'c> {
         }
     }
 
-    /// Looks up the values at pointers, one observation at a time, and returns the differences from what is cited.
+    /// Looks up the values at pointers, one observation at a time. Returns each difference from the cited value.
     fn values(&self, document: &Document, cites: &[Cite], holds: &mut [bool]) -> Vec<Option<Differs>> {
         let mut differ: Vec<Option<Differs>> = (0..cites.len()).map(|_| None).collect();
         for (observation, of) in self.observations.iter().zip(self.by_observation(cites)) {
@@ -521,7 +523,7 @@ impl<'c> Support<'c> {
         differ
     }
 
-    /// Computes what claims cite as computed. Returns the text that each citation offers to the sentence.
+    /// Evaluates the computations that claims cite. Returns the text with which each citation supports the sentence.
     fn computed(
         &self,
         document: &Document,
@@ -564,7 +566,7 @@ impl<'c> Support<'c> {
                             Err(refused) => refuse(cite, stated[index].operation(), refused),
                         }
                     }
-                    // A computation that was refused is reported once: its figures are not reported again.
+                    // A rejected computation is reported once: its figures are not reported as well.
                     for (text, cite) in texts[first..place].iter_mut().zip(&cites[first..place]) {
                         *text = taken(cite).and_then(|found| found.shown.clone());
                     }
@@ -577,8 +579,8 @@ impl<'c> Support<'c> {
         texts
     }
 
-    /// Searches for the figures of claims in what they cite: in the quotes and values if there are any, or else in the
-    /// whole observation.
+    /// Searches for the figures of claims in what they cite: in quotes and values if there are any, and otherwise in
+    /// the whole observation.
     fn numbers(
         &self,
         document: &Document,
@@ -624,7 +626,7 @@ impl<'c> Support<'c> {
         }
         sort(&mut asked);
         asked.dedup();
-        // Most keys are not among those. A bit set rules them out.
+        // Most keys are not among those. A bit set excludes them quickly.
         const BITS: usize = 1 << 16;
         let bit = |key: &str| scan::hash(key.as_bytes()) as usize % BITS;
         let mut may_be_asked = vec![false; BITS];
@@ -633,7 +635,7 @@ impl<'c> Support<'c> {
         for cite in cites.iter().filter(|cite| matches!(cite.part, Part::Whole)) {
             is_whole[cite.observation] = true;
         }
-        // The keys found in each observation that is cited as a whole, each once.
+        // The keys found in each observation that is cited as a whole, without duplicates.
         let mut has: Vec<(u32, u32)> = Vec::new();
         let mut last = vec![u32::MAX; asked.len()];
         for (number, observation) in (0_u32..).zip(self.observations).filter(|(number, _)| is_whole[*number as usize]) {
@@ -660,7 +662,7 @@ impl<'c> Support<'c> {
             }
             let Some(at) = document.member(claim.at, &self.claims.text) else { continue };
             let mut open = open.iter().peekable();
-            // The same figure is reported once.
+            // Reports the same figure only once.
             let text = document.string(at);
             let mut told: Vec<&str> = Vec::new();
             figures(text, &mut |figure| {
@@ -861,7 +863,7 @@ impl<'c> Support<'c> {
 }
 
 impl OfItems<'_> {
-    /// Returns no findings, for a contract that asks for no evidence.
+    /// Returns no findings, for a contract that requires no evidence.
     pub(crate) fn none() -> Self {
         OfItems { support: None, findings: Findings::default() }
     }
@@ -884,14 +886,14 @@ impl OfItems<'_> {
     }
 }
 
-/// Returns whether any key that a figure needs is present.
+/// Returns whether any of the keys that a figure needs is present.
 fn needs_any(figure: &Figure, is_there: &dyn Fn(&str) -> bool) -> bool {
     let mut any = false;
     figure.needs(&mut |key| any = any || is_there(key));
     any
 }
 
-/// Searches keys in ascending order for a key.
+/// Searches for a key in a list of keys in ascending order.
 fn find(keys: &[Key], key: &str) -> Result<usize, usize> {
     keys.binary_search_by(|other| other.as_str().cmp(key))
 }
@@ -906,7 +908,7 @@ struct Ids {
 }
 
 impl Ids {
-    /// Returns whether a figure is part of an id. The figures of a text come in order, so that each of its words is
+    /// Returns whether a figure is part of an id. The figures of a text must be passed in order, so that each word is
     /// examined once.
     fn has(&mut self, ids: &BTreeMap<&str, usize>, text: &str, figure: &Figure) -> bool {
         let is_space = |character: char| character.is_whitespace() || matches!(character, '(' | ')' | '"' | '`');
@@ -929,8 +931,8 @@ fn code<'d>(document: &'d Document, at: NodeId) -> &'d str {
     text.split_once(": ").map_or(text, |(code, _)| code).trim()
 }
 
-/// Returns whether a value explains why evidence of a kind is missing: a string or, for several kinds, the member or
-/// the item for this kind.
+/// Returns whether a value explains the lack of evidence of a kind. The value is a string or, for several kinds, an
+/// object or list with an entry for this kind.
 fn explains(document: &Document, at: NodeId, kind: &str) -> bool {
     let says = |at: NodeId| !document.string(at).trim().is_empty();
     match document.kind(at) {

@@ -10,7 +10,8 @@ const ZEROS: [u32; 76] = [
     0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e4f0, 0x1e5f1, 0x1e950, 0x1fbf0,
 ];
 
-/// Numbers that are single characters: the first character, the number of characters, and the value of the first.
+/// Numbers that are single characters: the first character of a run, the length of the run, and the value of the first
+/// character.
 const RUNS: [(u32, u32, u32); 23] = [
     (0x2460, 20, 1),
     (0x2474, 20, 1),
@@ -37,7 +38,7 @@ const RUNS: [(u32, u32, u32); 23] = [
     (0x2074, 6, 4),
 ];
 
-/// Returns the value of a superscript or subscript digit. After a letter, it is part of a unit or formula.
+/// Returns the value of a superscript or subscript digit. After a letter, such a digit belongs to a unit or formula.
 fn small_digit(character: char) -> Option<u32> {
     match character {
         '\u{b2}' | '\u{b3}' => Some(u32::from(character) - 0xb0),
@@ -94,7 +95,7 @@ fn ideograph(character: char) -> Option<(u64, bool)> {
     })
 }
 
-/// Parses the number in Chinese numerals that a text begins with, of at least two characters, and returns its length.
+/// Parses a number of at least two Chinese numerals at the beginning of a text. Returns its value and its length.
 fn ideographs(text: &str) -> Option<(u64, usize)> {
     let length: usize = text.chars().map_while(|c| ideograph(c).map(|_| c.len_utf8())).sum();
     let run = &text[..length];
@@ -127,16 +128,16 @@ fn value(character: char) -> Option<u32> {
     zero.map(|zero| code - zero).or_else(|| run().map(|(first, _, value)| value + code - first))
 }
 
-/// A text with its numerals in ASCII.
+/// A text whose numerals are replaced by ASCII.
 pub(super) struct Folded {
     pub(super) text: String,
-    /// Pairs of a position in it and the position in the original text, in order: before and after each replaced
-    /// character.
+    /// Pairs of a position in the replaced text and the position in the original text, in ascending order. There is a
+    /// pair before and after each replaced character.
     places: Vec<(usize, usize)>,
 }
 
 impl Folded {
-    /// Folds a text. `None` if that changes nothing.
+    /// Replaces the numerals of a text. `None` if there is nothing to replace.
     pub(super) fn new(text: &str) -> Option<Self> {
         if text.is_ascii() {
             return None;
@@ -161,7 +162,7 @@ impl Folded {
         (from > 0).then_some(folded)
     }
 
-    /// Returns the position in the original text.
+    /// Converts a position to the position in the original text.
     pub(super) fn place(&self, at: usize) -> usize {
         let next = self.places.partition_point(|(folded, _)| *folded <= at);
         let Some((folded, given)) = next.checked_sub(1).map(|last| self.places[last]) else { return at };
@@ -210,7 +211,7 @@ fn written(text: &str, character: char, before: Option<char>, is_after_digit: bo
     }
     match value(character) {
         Some(value) => Some((value.to_string(), length)),
-        // It equals only a number that is written the same way.
+        // A number that is too large equals only a number written in the same way.
         None => Some((format!(" u{:x} ", u32::from(character)), length)),
     }
 }

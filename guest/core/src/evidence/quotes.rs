@@ -1,14 +1,14 @@
 //! Finds which of many quotes a text contains, word for word and as whole words.
 
-/// The most bytes of quotes that are searched for at once. The trie takes about 45 times as much memory.
+/// The maximum size of the quotes that one search handles, in bytes. The trie takes about 45 times as much memory.
 const MAX_BATCH: usize = 64 * 1024;
 
 /// No node, or no quote.
 const NONE: u32 = u32::MAX;
 
-/// Returns for each quote whether the text contains it. `quotes` are sorted, unique and not empty.
+/// Returns, for each quote, whether the text contains it. `quotes` must be sorted, unique and not empty.
 ///
-/// A quote that is cut inside a word or a number, as `481` is from `12,481`, does not match.
+/// A quote that begins or ends inside a word or number, such as `481` in `12,481`, does not match.
 pub(super) fn found(text: &str, quotes: &[&str]) -> Vec<bool> {
     let mut found = vec![false; quotes.len()];
     let mut start = 0;
@@ -29,8 +29,8 @@ pub(super) fn found(text: &str, quotes: &[&str]) -> Vec<bool> {
     found
 }
 
-/// Returns whether a quote may begin or end here: not inside a word, nor inside a number with its sign, separators and
-/// percent sign.
+/// Returns whether a quote may begin or end at an offset. The offset must not be inside a word, or inside a number with
+/// its sign, separators and percent sign.
 fn is_edge(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
@@ -49,7 +49,8 @@ fn is_edge(text: &str, at: usize) -> bool {
     !(inside_word || ends_number || begins_number)
 }
 
-/// The quotes as a trie with failure links (Aho-Corasick): a text is read once, whatever the number of quotes.
+/// The quotes as a trie with failure links (Aho-Corasick). A search reads the text once, regardless of the number of
+/// quotes.
 struct Trie {
     nodes: Vec<Node>,
 }
@@ -72,7 +73,7 @@ impl Trie {
     fn new(quotes: &[&str]) -> Self {
         let node = |byte: u8| Node { first: 0, children: 0, byte, fail: 0, quote: NONE, shorter: NONE };
         let mut trie = Trie { nodes: vec![node(0)] };
-        // For each node, the range of quotes that begin with it, and its length.
+        // For each node, the range of quotes that begin with its text, and the length of that text.
         let mut ranges = vec![(0_usize, quotes.len(), 0_usize)];
         let mut at = 0;
         while let Some(&(mut from, to, depth)) = ranges.get(at) {
@@ -129,7 +130,7 @@ impl Trie {
             let end = index + 1;
             let node = self.nodes[at as usize];
             let mut ends = if node.quote == NONE { node.shorter } else { at };
-            // The character has more bytes, and no quote ends between them.
+            // The character has more bytes, so no quote can end here.
             if ends == NONE || !text.is_char_boundary(end) || !is_edge(text, end) {
                 continue;
             }

@@ -14,7 +14,7 @@ pub(super) enum Unit {
     Ordinal,
 }
 
-/// Returns the unit of a word that stands beside a number, after a space.
+/// Returns the unit that a word beside a number, after a space, stands for.
 pub(super) fn unit(word: &str) -> Option<Unit> {
     const SECOND: u64 = 1_000_000_000;
     let bytes = |decimal: u64, power: u32| Some(Unit::Bytes { decimal, binary: 1 << (10 * power) });
@@ -55,7 +55,7 @@ pub(super) fn unit(word: &str) -> Option<Unit> {
     }
 }
 
-/// Returns the unit of a word attached to a number.
+/// Returns the unit that a word attached to a number stands for.
 pub(super) fn glued_unit(word: &str) -> Option<Unit> {
     match word {
         "m" => Some(Unit::Nanoseconds(60_000_000_000)),
@@ -96,8 +96,8 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Returns the number of a month by its English name, in full or as its first three letters. `may` in lower case is a
-/// verb.
+/// Returns the number of a month from its English name, in full or as its first three letters. Ignores `may` in lower
+/// case, which is usually a verb.
 pub(super) fn month(word: &str) -> Option<u8> {
     let is_name = word.starts_with(|first: char| first.is_ascii_uppercase()) && word.len() <= 9;
     let word = if is_name { word.to_ascii_lowercase() } else { return None };

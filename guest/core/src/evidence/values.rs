@@ -7,11 +7,12 @@ use crate::{
     parse::{self, Document, Kind, NodeId, Span},
 };
 
-/// The most members and items that all lookups pass before those they lead to, and the number added for each byte.
+/// The maximum number of members and items that all lookups skip on the way to their targets, and the number that each
+/// byte adds.
 const MAX_PASSED: usize = 4 * 1024 * 1024;
 const MAX_PASSED_PER_BYTE: usize = 32;
 
-/// The reason why a value differs from the cited one.
+/// The reason why a value differs from the cited value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Differs {
     NotJson,
@@ -25,7 +26,7 @@ pub(super) enum Differs {
 /// The text of an observation as JSON. Pointers address its values.
 pub(super) struct Values<'t> {
     document: Option<Document<'t>>,
-    /// The members and items that may still be passed.
+    /// The number of members and items that lookups may still skip.
     left: usize,
 }
 
@@ -36,7 +37,7 @@ impl<'t> Values<'t> {
         Values { document: parsed.map(|parsed| parsed.document), left }
     }
 
-    /// Compares the value at a pointer (RFC 6901) with the given one, by JSON Schema's equality.
+    /// Compares the value at a pointer (RFC 6901) with a given value, by JSON Schema's equality.
     pub(super) fn is(&mut self, pointer: &str, value: &serde_json::Value) -> Result<(), Differs> {
         const MAX_SHOWN: usize = 200;
         let (document, left) = self.parts()?;
@@ -51,13 +52,13 @@ impl<'t> Values<'t> {
         Err(Differs::Is(shown))
     }
 
-    /// Returns the document, and the number of members and items that may still be passed.
+    /// Returns the document, and the number of members and items that lookups may still skip.
     pub(super) fn parts(&mut self) -> Result<(&Document<'t>, &mut usize), Differs> {
         Ok((self.document.as_ref().ok_or(Differs::NotJson)?, &mut self.left))
     }
 }
 
-/// Returns the value to which a pointer (RFC 6901) leads from another one.
+/// Returns the value that a pointer (RFC 6901) leads to from another value.
 pub(super) fn seek(document: &Document, from: NodeId, pointer: &str, left: &mut usize) -> Result<NodeId, Differs> {
     match pointer.strip_prefix('/') {
         None if pointer.is_empty() => Ok(from),
@@ -66,7 +67,7 @@ pub(super) fn seek(document: &Document, from: NodeId, pointer: &str, left: &mut 
     }
 }
 
-/// Spends some of what may still be passed.
+/// Deducts an amount from the number of members and items that lookups may still skip.
 pub(super) fn spend(left: &mut usize, amount: usize) -> Result<(), Differs> {
     *left = left.saturating_sub(amount);
     if *left > 0 { Ok(()) } else { Err(Differs::NotSought) }

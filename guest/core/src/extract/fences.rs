@@ -1,4 +1,4 @@
-//! Finds the next fence or reasoning tag that ends something.
+//! Finds the next fence or reasoning tag that can end a block.
 
 use memchr::{memchr, memchr2};
 
@@ -19,21 +19,21 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// Returns the run of marks that begins here, if it is long enough.
+    /// Returns the run of marks at an offset, if it is long enough.
     pub(super) fn at(bytes: &[u8], start: usize) -> Option<Self> {
         let mark = *bytes.get(start).filter(|mark| is_mark(**mark))?;
         let end = start + run(&bytes[start..], mark);
         if end - start < 3 {
             return None;
         }
-        // Looks back no further than the previous mark, so that each blank is examined once from either side.
+        // Looks back only to the previous mark, so that each blank is examined at most once from either side.
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
         let first = matches!(bytes[..start].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'));
         let last = matches!(bytes[end..].iter().find(|byte| !blank(byte)), None | Some(b'\n'));
         Some(Fence { start, end, run: Run::new(mark, end - start, first), last })
     }
 
-    /// Returns the rest of its line.
+    /// Returns the rest of the line after the fence.
     pub(super) fn line(self, output: &str) -> &str {
         let rest = &output[self.end..];
         &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
@@ -51,7 +51,7 @@ impl Fence {
         &output[start..start + length]
     }
 
-    /// Returns whether the fence names its content, so that it opens a block even if it could also end one.
+    /// Returns whether the fence names its content. Such a fence opens a block, even if it could also end one.
     pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');
         let is_word = || {
@@ -61,15 +61,15 @@ impl Fence {
         !self.last && (self.opens(output, markers).is_some() || (self.run.first && is_word()))
     }
 
-    /// Returns the block that the fence opens, if it has a marker. Its content begins on the next line or, if the line
-    /// continues with what can begin JSON, at once.
+    /// Returns the block that the fence opens, if the fence has a marker. The block's content begins on the next line.
+    /// If JSON can begin directly after the marker, the content begins there.
     pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<Opening<'m>> {
         if !self.run.can_open() {
             return None;
         }
         let start = self.word(output.as_bytes());
-        // Reads no further than the length of a marker. Otherwise, each of many fences on one line would read to its
-        // end.
+        // Reads no further than the length of a marker. Otherwise, many fences on one line would each read to the end
+        // of the line.
         let marker = markers.iter().find(|marker| begins_with_word(&output.as_bytes()[start..], marker.as_bytes()))?;
         let word = start + marker.len();
         let rest = skip_blanks(&output[word..]);
@@ -101,18 +101,18 @@ fn begins_with_word(text: &[u8], word: &[u8]) -> bool {
         && text.get(word.len()).is_none_or(|&byte| byte == b'\n' || ends_word(byte))
 }
 
-/// Returns how often `bytes` repeat `mark` at the beginning.
+/// Returns the number of times that `mark` occurs at the beginning of `bytes`.
 fn run(bytes: &[u8], mark: u8) -> usize {
     bytes.iter().take_while(|&&byte| byte == mark).count()
 }
 
-/// The object of a search.
+/// The target of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sought {
-    /// A line that ends a block, with at least as many marks.
+    /// A line that ends a block, with at least as many marks as the run.
     Close(Run),
-    /// A fence of at least this length that opens a marked block at the start of its line. Limited to one mark inside a
-    /// block with the other one.
+    /// A fence of at least this length that opens a marked block at the start of its line. Inside a block, only a fence
+    /// of the other mark.
     Opener(Option<u8>, usize),
     /// A fence at the start of a line, or one that opens a marked block elsewhere.
     Fence,
@@ -126,7 +126,7 @@ pub(super) struct Mark {
     pub(super) end: usize,
 }
 
-/// Finds fences and tags. Matches ahead of the current position are kept, so that each kind is searched for once.
+/// Finds fences and tags. Caches matches ahead of the current position, so that each kind is searched for once.
 pub(super) struct Marks<'t, 'c> {
     output: &'t str,
     options: &'c Extract,
@@ -177,7 +177,7 @@ impl<'t, 'c> Marks<'t, 'c> {
         }
     }
 
-    /// Returns the next fence at or after an offset, without keeping it.
+    /// Returns the next fence at or after an offset, without caching it.
     pub(super) fn fence(&self, sought: Sought, from: usize) -> Option<Mark> {
         let bytes = self.output.as_bytes();
         let mut at = from;
@@ -204,7 +204,7 @@ impl<'t, 'c> Marks<'t, 'c> {
             Sought::Close(open) => fence.run.can_close(open) && fence.last,
             Sought::Opener(mark, length) => {
                 let kind = mark.is_none_or(|mark| mark == fence.run.mark);
-                // A fence that only ends a block does not open one, even if an empty marker is allowed.
+                // A fence that only ends a block does not open another one, even if an empty marker is allowed.
                 fence.run.first && kind && fence.run.length() >= length && !fence.last && opens()
             }
             Sought::Fence => fence.run.first || opens(),

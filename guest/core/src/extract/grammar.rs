@@ -1,9 +1,9 @@
-//! Defines fences, and what they open and close, for the extractor that has the whole text and the one that receives it
-//! byte by byte.
+//! Defines fences, and what they open and close. Both extractors use this: the one for whole texts, and the one that
+//! receives text byte by byte.
 
 use serde::{Deserialize, Serialize};
 
-/// The length from which all fences are equal, which bounds how many lengths are searched for.
+/// The length at which all fences count as equal. This bounds the number of lengths to search for.
 const MAX_FENCE: u32 = 16;
 
 /// A run of backticks or tildes.
@@ -34,12 +34,12 @@ impl Run {
         self.length >= 3
     }
 
-    /// Returns whether it can open a block. In prose, tildes also occur elsewhere than at the start of a line.
+    /// Returns whether the run can open a block. In prose, tildes also occur in the middle of a line.
     pub(crate) fn can_open(self) -> bool {
         self.is_fence() && (self.first || self.mark == b'`')
     }
 
-    /// Returns whether it is long enough to close a block, or to end it if nothing else does.
+    /// Returns whether the run is long enough to close a block, or to end it if nothing else does.
     pub(crate) fn reaches(self, open: Run) -> bool {
         self.mark == open.mark && self.length >= open.length
     }
@@ -49,7 +49,7 @@ impl Run {
         Run { first: true, ..self }
     }
 
-    /// Returns whether it closes a block if nothing follows on its line.
+    /// Returns whether the run closes a block if nothing follows on its line.
     pub(crate) fn can_close(self, open: Run) -> bool {
         self.first && self.reaches(open)
     }
@@ -59,12 +59,12 @@ pub(crate) fn is_mark(byte: u8) -> bool {
     matches!(byte, b'`' | b'~')
 }
 
-/// Returns whether a byte ends the word after a fence that names the content. The end of a line does too.
+/// Returns whether a byte ends the word after a fence that names the content. The end of a line also ends it.
 pub(crate) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'{' | b'[')
 }
 
-/// Returns whether a block's content begins here, on the line of its marker.
+/// Returns whether a block's content can begin with this byte, on the line of its marker.
 pub(crate) fn begins_content(byte: u8) -> bool {
     matches!(byte, b'{' | b'[')
 }

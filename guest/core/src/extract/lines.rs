@@ -2,10 +2,10 @@
 
 use super::prose::is_apart;
 
-/// The most lines of an output that are searched for JSON.
+/// The maximum number of lines of an output that are searched for JSON.
 const MAX_LINES: usize = 8;
 
-/// Returns the number of the first line, after the first one, where JSON on lines of its own begins.
+/// Returns the number of the first line, except line 1, at which JSON on separate lines begins.
 pub(crate) fn line_of_json(text: &str) -> Option<usize> {
     let (mut at, mut tried) = (0, 0);
     for (index, line) in text.split_inclusive('\n').enumerate() {

@@ -1,6 +1,7 @@
-//! The fast path to a candidate: the whole output is JSON, or one fenced block is the only possible candidate.
+//! The fast path to a candidate. It applies if the whole output is JSON, or if one fenced block is the only possible
+//! candidate.
 //!
-//! Most outputs are one or the other, and the scan would return the same.
+//! Most outputs have one of these forms, and the full scan would return the same result.
 
 use super::{
     Candidate, Read, Source, can_begin_json,
@@ -30,8 +31,8 @@ struct Block<'c> {
 }
 
 impl<'c> Lone<'c> {
-    /// Returns the whole output, if it may be JSON, or else the content of its only block. Such a block is the only
-    /// candidate if its content is JSON. `None` if the piece is too long.
+    /// Returns the whole output if it may be JSON, and otherwise the content of its only block. Such a block is the
+    /// only candidate if its content is JSON. `None` if the piece is too long.
     pub(crate) fn find(output: &str, contract: &'c Contract) -> Option<Self> {
         let (_, whole) = text(output);
         let lone = match can_begin_json(whole.of(output)) {
@@ -79,10 +80,10 @@ impl<'c> Lone<'c> {
     }
 }
 
-/// Returns the content of the only block of an output, if nothing else in it can be or hide a candidate.
+/// Returns the content of the only block of an output, if nothing else in the output can be or hide a candidate.
 ///
-/// The caller checks that the content is JSON. If it is, no fence inside it is at the start of a line, because a string
-/// has no line break, and a tag in it is data.
+/// The caller checks that the content is JSON. JSON strings have no line breaks, so no fence inside JSON is at the
+/// start of a line. A tag inside JSON is data.
 fn block<'c>(output: &str, options: &'c Extract) -> Option<Lone<'c>> {
     if options.within.is_some() {
         return None;
@@ -156,7 +157,7 @@ mod tests {
         "a < b\n",
     ];
 
-    /// Contracts that accept blocks, prose or neither, and have their own markers and markup.
+    /// Contracts that accept blocks, prose or neither, with various markers and markup.
     const EXTRACTS: [&str; 8] = [
         "{}",
         r#"{"untagged":false}"#,
@@ -186,7 +187,7 @@ mod tests {
             let pieces = |output: &mut String, most: usize, random: &mut dyn FnMut(usize) -> usize| {
                 (0..random(most + 1)).for_each(|_| output.push_str(PIECES[random(PIECES.len())]));
             };
-            // Half of them have a complete block.
+            // Adds a complete block to half of the outputs.
             if random(2) == 0 {
                 pieces(&mut output, 1, &mut random);
                 output.push_str(&format!("```json\n{}\n```\n", PIECES[16 + random(6)]));

@@ -1,8 +1,8 @@
 //! Extracts candidates from an output.
 //!
-//! The order of preference is: fenced blocks with a marker; blocks without an info string; the whole output; and, if
-//! the contract allows it, bare objects and arrays in prose. Reasoning and quoted values are ignored. Everything here
-//! takes linear time and bounded memory.
+//! Candidates are preferred in this order: fenced blocks with a marker, blocks without an info string, the whole
+//! output, and bare objects and arrays in prose, if the contract allows them. Reasoning and quoted values are ignored.
+//! Everything here takes linear time and bounded memory.
 
 mod fences;
 mod grammar;
@@ -36,7 +36,7 @@ pub(crate) use lone::Lone;
 pub(crate) use prose::{Brackets, is_likely};
 pub(crate) use seen::Seen;
 
-/// The most candidates that are kept from either end.
+/// The maximum number of candidates that are kept from the beginning, and from the end.
 pub(crate) const MAX_KEPT: usize = 64;
 
 /// A piece of the output that could be the requested JSON.
@@ -47,9 +47,9 @@ pub(crate) struct Candidate {
     pub(crate) marker: Option<String>,
     /// The span without white space at either end.
     pub(crate) span: Span,
-    /// The part of it that is read as JSON. The text around that is removed.
+    /// The part of the span that is read as JSON. The text around it is removed.
     pub(crate) inside: Span,
-    /// The fences around it, or empty spans at its ends.
+    /// The fences around the candidate, or empty spans at its ends.
     fences: [Span; 2],
 }
 
@@ -62,7 +62,7 @@ impl Candidate {
     }
 }
 
-/// Candidates in the order of the output: the first ones, the last ones, and their number.
+/// Candidates in the order of the output: the first ones, the last ones, and their total number.
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     first: Vec<Candidate>,
@@ -91,7 +91,7 @@ impl Candidates {
         }
     }
 
-    /// Adds text to the last candidate that is not read as JSON.
+    /// Adds text to the last candidate. The text is not read as JSON.
     fn surround(&mut self, end: usize) {
         if let Some(last) = self.last_mut() {
             last.span = Span::new(last.span.start as usize, end);
@@ -107,7 +107,7 @@ impl Candidates {
         self.last.back().or_else(|| self.first.last()).map_or(0, |last| last.fences[1].end.max(last.span.end))
     }
 
-    /// Returns whether several candidates in prose are separated only by white space and commas.
+    /// Returns whether only white space and commas separate the candidates in prose, and there are several.
     fn are_in_a_row(&self, output: &str) -> bool {
         let kept = || self.first.iter().chain(&self.last).filter(|one| one.source == Source::Embedded);
         let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
@@ -161,9 +161,10 @@ pub(crate) struct Extracted<'t> {
     /// A piece that was already parsed.
     pub(crate) read: Option<Read<'t>>,
     pub(crate) notes: Vec<String>,
-    /// The JSON that was not taken, for the message if there are no candidates.
+    /// JSON that was not taken as a candidate. The message uses it if there are no candidates.
     pub(crate) seen: Seen,
-    /// `true` if the contract asks for one document and one text has several candidates: omitting the others is a loss.
+    /// `true` if the contract requests one document and one text has several candidates, so that omitting the others
+    /// loses content.
     pub(crate) several: bool,
     left_out: LeftOut,
     /// The tags around the searched text.
@@ -183,7 +184,7 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, lone: Option<(Lo
         return within::extract(output, contract, markup);
     }
     let (start, text) = text(output);
-    // If the whole output is JSON, a fence or a tag can only be inside a string: it is data.
+    // If the whole output is JSON, a fence or a tag can only be inside a string, where it is data.
     let lone = lone.filter(|(lone, read)| lone.is_whole() || read.parsed.is_ok());
     let is_found = match &lone {
         Some((lone, read)) => read.parsed.is_ok() && (options.raw_json || !lone.is_whole()),
@@ -206,8 +207,8 @@ fn is_json(output: &str, span: Span) -> bool {
     can_begin_json(span.of(output)) && parse::strict_end(output, (span.start as usize, end)) == Ok(end)
 }
 
-/// Returns the candidates from an offset to the end of a piece of the output. The text around them is not accounted
-/// for. `read`: the piece, parsed.
+/// Returns the candidates between an offset and the end of a piece of the output. Writes no notes about the text around
+/// them. `read` is the parsed piece.
 #[inline(never)]
 fn in_piece<'t>(output: &'t str, contract: &Contract, start: usize, read: Option<Read<'t>>) -> Extracted<'t> {
     let options = contract.extract();
@@ -218,7 +219,7 @@ fn in_piece<'t>(output: &'t str, contract: &Contract, start: usize, read: Option
     if contract.repairs() || contract.items().is_some() {
         extracted.split(output, contract);
     }
-    // Items of one list may be in several candidates. Other JSON in prose may be an example.
+    // Several candidates may hold the items of one list. Other JSON in prose may be an example.
     extracted.several |= contract.items().is_some() && extracted.candidates.are_in_a_row(output);
     extracted
 }
@@ -229,8 +230,8 @@ fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
 }
 
 impl<'t> Extracted<'t> {
-    /// Notes each piece of the output that is in no candidate. If some candidates are not kept, the text between counts
-    /// as one piece.
+    /// Adds a note for each piece of the output that is in no candidate. The text between candidates that are not kept
+    /// counts as one piece.
     #[inline(never)]
     fn account(&mut self, output: &str) {
         let said = std::mem::take(&mut self.notes);
@@ -255,8 +256,8 @@ impl<'t> Extracted<'t> {
         self.notes.extend(said);
     }
 
-    /// Splits a block with several documents into as many candidates. Examines only the selected one: most are JSON,
-    /// and need not be parsed again.
+    /// Splits a block with several documents into separate candidates. Examines only the selected block. Most blocks
+    /// are already JSON and need no second parse.
     fn split(&mut self, output: &'t str, contract: &Contract) {
         let total = self.candidates.len();
         let index = match contract.extract().select {
@@ -348,15 +349,15 @@ fn choose_source<'t>(
     Extracted { candidates, notes, seen, several, left_out, ..Extracted::default() }
 }
 
-/// Returns whether there is one value, and the text after it is not the rest of a string or of something larger: the
-/// quotes in its paragraph are paired, and no bracket closes that did not open in the rest.
+/// Returns whether there is only one value, and the text after it does not continue a string or an enclosing value. The
+/// quotes in its paragraph must be paired, and each closing bracket in the rest must have been opened there.
 fn stands_alone(output: &str, values: &Candidates) -> bool {
     let rest = &output[values.end() as usize..];
     let paragraph = rest.split("\n\n").next().unwrap_or_default();
     values.len() == 1 && is_around(paragraph) && are_brackets_paired(rest)
 }
 
-/// Returns the whole output: as it is or, if text around it can be removed, each document in it.
+/// Returns the whole output as one candidate. If the text around documents can be removed, returns each document.
 fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candidates {
     let begins = whole.text().is_some_and(|text| may_be_json(text.of(output)));
     if repairs || (items && begins) {
@@ -366,11 +367,11 @@ fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candid
     text.map(|span| Candidate::new(Source::Raw, span)).into_iter().collect()
 }
 
-/// The number of bytes within which words after a scalar show that it belongs to prose.
+/// The number of bytes in which words after a scalar show that the scalar belongs to prose.
 const MAX_SCALAR: usize = 256;
 
-/// Returns whether a text can be JSON that is broken or cut off: it begins like JSON, and not like prose that begins
-/// with a number, a quoted word or a hyphen.
+/// Returns whether a text can be broken or truncated JSON: it begins like JSON, and not like prose that begins with a
+/// number, a quoted word or a hyphen.
 fn may_be_json(text: &str) -> bool {
     if !can_begin_json(text) || text.starts_with(['{', '[']) {
         return can_begin_json(text);
@@ -390,12 +391,12 @@ fn can_begin_json(text: &str) -> bool {
             .any(|word| text.starts_with(word) || (!text.is_empty() && word.starts_with(text)))
 }
 
-/// Returns whether a text is a literal or begins with a quote of other languages than JSON.
+/// Returns whether a text is a literal, or begins with a quote of a language other than JSON.
 fn may_be_value(text: &str) -> bool {
     text.starts_with(['\'', '“', '‘']) || matches!(text, "True" | "False" | "None")
 }
 
-/// Returns the span from `start` to `end` without JSON white space at either end.
+/// Returns the span from `start` to `end`, without JSON white space at both ends.
 fn trimmed(output: &str, start: usize, end: usize) -> Span {
     let white = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
     let piece = &output.as_bytes()[start..end];
@@ -410,12 +411,12 @@ mod tests {
 
     use super::*;
 
-    /// Extracts by a contract's `extract`.
+    /// Extracts candidates under a contract's `extract`.
     fn found<'t>(output: &'t str, extract: &str) -> Vec<(Source, &'t str)> {
         found_by(output, &format!("\"extract\":{extract}"))
     }
 
-    /// Extracts by members of a contract.
+    /// Extracts candidates under a contract with these members.
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
@@ -448,10 +449,10 @@ mod tests {
             ("```json\n{\"a\":1}```", &["{\"a\":1}"]),
             ("````json\n[\n```\n]\n````", &["[\n```\n]"]),
             ("```json\n1\n```\n```json\n2\n```", &["1", "2"]),
-            // Cut off.
+            // A block that was cut off.
             ("```json\n{\"a\":", &["{\"a\":"]),
             ("```json\n{\"a", &["{\"a"]),
-            // The content of another block is ignored, unless nothing ends it.
+            // The content of another block is ignored, unless nothing ends the block.
             ("````md\n```json\n1\n```\n````\n```json\n2\n```", &["2"]),
             ("````text\n```json\n1\n```", &["1"]),
             // Prose about fences.
@@ -465,7 +466,7 @@ mod tests {
     fn a_fence_inside_a_string_does_not_end_the_block() {
         let content = "{\"a\":\"```\\n```json\\n\\\"```\",\"b\":1}";
         assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
-        // Raw line breaks in a string are not JSON, but the block is still found as a whole.
+        // Raw line breaks in a string are invalid JSON, but the block is still found as a whole.
         let content = "{\"a\":\"\n```py\nx\n```\n\"}";
         assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
         // In a text that is JSON as a whole, a fence is data.
@@ -501,14 +502,14 @@ mod tests {
             ("{\"a\":1} {\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]),
             ("[1, 2]", &["[1, 2]"]),
             ("cut {\"a\":1", &["{\"a\":1"]),
-            // A document inside a broken one is not a candidate of its own.
+            // A document inside a broken document is not a separate candidate.
             ("a [[[{\"a\":1} b", &["[[[{\"a\":1} b"]),
             ("{\"a\":{\"b\":1},} or {}", &["{\"a\":{\"b\":1},}", "{}"]),
             ("open {\" quote, then {\"a\":1}", &["{\" quote, then {\"a\":1}"]),
-            // Numbers in brackets that break are not even candidates.
+            // Invalid numbers in brackets are not candidates.
             ("see [1, 2 and 3], {}", &["{}"]),
             ("see [1, 2 and 3]", &["[1, 2 and 3]"]),
-            // Nor is text that only begins like a literal.
+            // Text that only begins like a literal is not a candidate.
             ("see [the docs] and [none of it]", &[]),
             // Python notation, with its quotes, and comments.
             ("{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}} x", &["{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}}"]),
@@ -534,7 +535,7 @@ mod tests {
 
     #[test]
     fn hostile_texts_are_read_in_linear_time() {
-        // Each of these took quadratic time in some extractor, minutes at this size.
+        // Each of these took quadratic time in some extractor, and minutes at this size.
         const SOON: Duration = Duration::from_secs(10);
         for unit in [
             "```json\n\"",

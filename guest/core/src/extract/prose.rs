@@ -1,5 +1,5 @@
-//! Finds objects and arrays in prose: where they begin, how far they extend even if they are not valid JSON, and what
-//! only resembles them.
+//! Finds objects and arrays in prose. Determines where they begin and end even if they are invalid, and recognizes text
+//! that only resembles them.
 
 use memchr::{memchr, memchr2};
 use serde::{Deserialize, Serialize};
@@ -13,20 +13,20 @@ use crate::{
     repair::repair_value,
 };
 
-/// The longest numbers in brackets that may be a citation, in bytes.
+/// The maximum length of numbers in brackets that may be a citation, in bytes.
 const MAX_CITATION: usize = 64;
 
-/// The longest name in the middle of prose, in bytes.
+/// The maximum length of a name in the middle of prose, in bytes.
 const MAX_NAME: usize = 256;
 
-/// The longest bracketed text that belongs to prose, in bytes.
+/// The maximum length of bracketed text that belongs to prose, in bytes.
 const MAX_ASIDE: usize = 256;
 
 /// The cost of an attempt to repair an aside, in bytes read.
 const REPAIR_COST: usize = 64;
 
-/// Returns whether an object or array may begin here, by its bracket and what follows it. `None` if none does; `true`
-/// if prose has no such sequence.
+/// Returns whether an object or array may begin here, judging by its bracket and the text after it. `None` if it
+/// cannot. `true` if prose never contains such a sequence.
 pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
     // The next byte decides most cases.
@@ -61,7 +61,7 @@ fn is_of_name(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$' | '-')
 }
 
-/// Decides the same for JSON alone, from a bracket and the first byte after it that is not white space.
+/// Makes the same decision for JSON without prose, from a bracket and the first byte after it that is not white space.
 pub(crate) fn is_likely(bracket: u8, next: u8) -> Option<bool> {
     match (bracket, next) {
         (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
@@ -81,24 +81,24 @@ pub(super) fn is_citation(text: &str) -> bool {
             .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
 }
 
-/// The end of a value that is not valid JSON.
+/// The cause for which a value that is not valid JSON ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// Its own bracket.
     Bracket,
-    /// Lines of words, while it was left open. `in_list`: in an array, between its items.
+    /// Lines of words, while the value was still open. `in_list` is `true` between the items of an array.
     Words { in_list: bool },
     /// The end of the text.
     Text,
 }
 
-/// Returns the end of the value that begins here, by its brackets, quotes and comments. An enclosing bracket also ends
-/// containers inside that lack their own.
+/// Returns the end of the value that begins here, judging by its brackets, quotes and comments. The bracket of an
+/// enclosing container also ends nested containers that lack their own.
 pub(super) fn broken(output: &str, span: (usize, usize)) -> usize {
     reach(output, span, true).0
 }
 
-/// Returns the same, and what ends the value. `words`: lines of words may end it.
+/// Returns the same end, and the cause. If `words` is set, lines of words may end the value.
 pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> (usize, Ending) {
     let mut lexer = Lexer::new(output, (start, end), true);
     let mut open = Open::default();
@@ -138,15 +138,15 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> 
     }
 }
 
-/// Returns whether the first bracket in the rest of a text opens an item of the array that begins at `start`. Most
-/// items are objects.
+/// Returns whether the first bracket in the rest of a text opens an item of the array at `start`. Most items are
+/// objects.
 pub(super) fn is_next_item(output: &str, start: usize, rest: usize) -> bool {
     let item = output.as_bytes()[start + 1..].trim_ascii_start().first();
     let near = &output.as_bytes()[rest..output.len().min(rest + MAX_NAME)];
     item == Some(&b'{') && memchr2(b'{', b'[', near).map(|at| near[at]) == Some(b'{')
 }
 
-/// Returns whether the text after the first bracket contains JSON that is neither a citation nor in doubled braces.
+/// Returns whether the text after the first bracket contains JSON. Ignores citations, and JSON in doubled braces.
 pub(super) fn holds_json(text: &str) -> bool {
     let bytes = text.as_bytes();
     let doubled = bytes.iter().take_while(|byte| **byte == b'{').count();
@@ -157,7 +157,7 @@ pub(super) fn holds_json(text: &str) -> bool {
     let mut quote = None;
     let mut is_json = |at: usize| {
         looks_like_json(&text[at..]).is_some() && {
-            // Text in brackets after a string begins is not a citation.
+            // Text in brackets after the beginning of a string is not a citation.
             let quote = *quote.get_or_insert_with(|| memchr(b'"', bytes).unwrap_or(bytes.len()));
             quote < at || !is_cited(&text[at..])
         }
@@ -165,8 +165,8 @@ pub(super) fn holds_json(text: &str) -> bool {
     (1..bytes.len()).any(|at| matches!(bytes[at], b'{' | b'[') && is_json(at))
 }
 
-/// Returns whether prose begins with a word, judging by the white space before it and the token after it. Prose is not
-/// indented like members.
+/// Returns whether prose begins with a word, judging by the white space before the word and the token after it. Prose
+/// is not indented like members.
 fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
     let name = word.trim_ascii_start();
     let white = &word[..word.len() - name.len()];
@@ -181,9 +181,10 @@ fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
         }
 }
 
-/// Returns the end of a bracket that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. It ends on
-/// the same line, and is an index, an open task, or not JSON, beyond repair and without double quotes. `is_json`: it is
-/// JSON as it stands. `budget` limits the cost of all brackets of an output: once it is used up, nothing is an aside.
+/// Returns the end of a bracket that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. Such a
+/// bracket closes on the same line. It is an index, an open task, or text without double quotes that no repair turns
+/// into JSON. `is_json` says whether it is valid JSON. `budget` limits the cost of all brackets of an output. Once it
+/// is used up, no bracket belongs to prose.
 pub(super) fn aside(output: &str, start: usize, is_json: bool, budget: &mut usize) -> Option<usize> {
     let most = MAX_ASIDE.min(*budget);
     let bytes = &output.as_bytes()[start..output.len().min(start + most)];
@@ -211,7 +212,7 @@ pub(super) fn aside(output: &str, start: usize, is_json: bool, budget: &mut usiz
     repair_value(output, (start, end), true).is_none().then_some(end)
 }
 
-/// Returns whether brackets follow a name directly, and contain one name or number: `opts['mode']`.
+/// Returns whether brackets directly follow a name and contain one name or number: `opts['mode']`.
 fn is_index(output: &str, (start, end): (usize, usize)) -> bool {
     let inside = output[start + 1..end - 1].trim_matches(['"', '\'']);
     output[start..].starts_with('[')
@@ -225,7 +226,7 @@ fn is_checkbox(output: &str, (start, end): (usize, usize)) -> bool {
     &output[start..end] == "[ ]" && ["- ", "* ", "+ "].iter().any(|mark| output[..start].ends_with(mark))
 }
 
-/// Returns whether a JSON value is on lines of its own, and is not an item or member of an enclosing value.
+/// Returns whether a JSON value is on separate lines, and is not an item or member of an enclosing value.
 pub(super) fn is_apart(output: &str, start: usize, limit: usize) -> bool {
     let line = output[..start].trim_end_matches([' ', '\t', '\r']);
     if !(line.is_empty() || line.ends_with('\n')) {
@@ -248,7 +249,7 @@ pub(super) enum Beyond {
     Nothing,
 }
 
-/// Classifies the text after a value that ends here. `broken`: the value is not valid JSON, so that it may end
+/// Classifies the text after a value that ends here. If `broken` is set, the value is not valid JSON and may end
 /// elsewhere.
 pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     let skip = |at: usize, also: u8| {
@@ -272,8 +273,8 @@ pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     }
 }
 
-/// Returns the offset of the next bracket after an invalid value, unless words stand between: with nothing before it
-/// but JSON punctuation, or the rest of a string, the bracket is part of the same value.
+/// Returns the offset of the next bracket after an invalid value, unless words separate them. If only JSON punctuation
+/// or the rest of a string precedes the bracket, it belongs to the same value.
 fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
     let near = &bytes[end..bytes.len().min(end + MAX_NAME)];
     let bracket = memchr2(b'{', b'[', near)?;
@@ -300,7 +301,7 @@ pub(crate) struct Brackets {
 }
 
 impl Brackets {
-    /// Starts inside `open` brackets, and inside a string if `quoted`.
+    /// Creates a tracker inside `open` open brackets, and inside a string if `quoted` is set.
     pub(crate) fn inside(open: u32, quoted: bool) -> Self {
         Brackets { quote: quoted.then_some(b'"'), escaped: false, begins: !quoted, open }
     }

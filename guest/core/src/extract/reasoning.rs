@@ -1,4 +1,4 @@
-//! Reasoning: the pieces of an output that were skipped, for the notes of a report.
+//! The pieces of reasoning that were skipped, for the notes of a report.
 
 use crate::{parse::Span, text};
 
@@ -15,7 +15,7 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Adds a piece, and the text that a person recognizes its beginning by.
+    /// Adds a piece, and the markup that identifies its beginning for a reader.
     pub(super) fn add(&mut self, span: Span, markup: impl FnOnce() -> String) {
         if self.listed.len() < MAX_NOTES {
             self.listed.push((span, markup()));
@@ -30,7 +30,7 @@ impl LeftOut {
         self.listed.insert(0, (span, markup));
     }
 
-    /// Returns their spans, in the order of the output.
+    /// Returns the spans of the pieces, in the order of the output.
     pub(super) fn spans(&self) -> impl Iterator<Item = Span> {
         self.listed.iter().map(|(span, _)| *span).chain(self.rest)
     }

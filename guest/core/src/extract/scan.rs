@@ -1,7 +1,7 @@
 //! Scans an output once, and divides it into prose, blocks, values in prose, quotes and reasoning.
 //!
-//! Anything inside valid JSON is data, whatever it looks like. In invalid JSON, a fence that opens a marked block and a
-//! reasoning tag count: an unfinished draft must not hide what comes after it.
+//! Anything inside valid JSON is data, whatever it looks like. In invalid JSON, reasoning tags and fences that open a
+//! marked block are recognized, so that an unfinished draft does not hide the text after it.
 
 use memchr::memchr;
 
@@ -22,14 +22,16 @@ use crate::{
     scan::white_space,
 };
 
-/// The number of bytes that may be read ahead for each byte of the output, to tell an end from data that looks
-/// like one.
+/// The number of bytes, for each byte of the output, that the scan may read ahead to distinguish an end from data that
+/// looks like one.
 const AHEAD_PER_BYTE: usize = 2;
 
-/// The bytes that may be read to recognize brackets that belong to prose, in addition to the length of the output.
+/// The number of bytes, in addition to the length of the output, that the scan may read to recognize brackets that
+/// belong to prose.
 const MORE_ASIDES: usize = 4096;
 
-/// The bytes that may be read inside brackets that do not look like JSON, in addition to half the length of the output.
+/// The number of bytes, in addition to half the length of the output, that the scan may read inside brackets that do
+/// not look like JSON.
 const MORE_UNLIKELY: usize = 4096;
 
 /// The result of a scan.
@@ -41,9 +43,9 @@ pub(super) struct Scanned {
     pub(super) untagged: Candidates,
     /// Values in prose.
     pub(super) values: Candidates,
-    /// The first one that only resembles a value.
+    /// The first candidate that only resembles a value.
     pub(super) unlikely: Option<Candidate>,
-    /// The number of both, without citations.
+    /// The number of values and candidates that resemble one, excluding citations.
     pub(super) counted: usize,
     /// The whole output, divided into its documents.
     pub(super) whole: Pieces,
@@ -57,14 +59,14 @@ pub(super) struct Scanner<'t, 'c> {
     marks: Marks<'t, 'c>,
     ahead: usize,
     unlikely: usize,
-    /// The bytes that may still be read to recognize brackets that belong to prose.
+    /// The remaining number of bytes to read to recognize brackets that belong to prose.
     asides: usize,
     found: Scanned,
     /// `true` if consecutive documents form one list.
     rows: bool,
-    /// `true` if the whole output may be requested: values in prose would leave none of it.
+    /// `true` if the whole output may be the candidate. Values in prose then leave none of the output over.
     raw: bool,
-    /// The start of a value that is known to be invalid, and the position where it stops being JSON.
+    /// The start of a value that is known to be invalid, and the offset at which it stops being valid JSON.
     broken: Option<(usize, usize)>,
 }
 
@@ -84,14 +86,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
-    /// Scans the output from an offset. `broken`: the start of a value that is known to be invalid, and the position
-    /// where it stops being JSON.
+    /// Scans the output from an offset. `broken` is the start of a value that is known to be invalid, and the offset at
+    /// which it stops being valid JSON.
     pub(super) fn scan(mut self, start: usize, broken: Option<(usize, usize)>) -> Scanned {
         self.broken = broken;
         let bytes = self.output.as_bytes();
         self.found.whole = Pieces::from(start, self.raw);
         let mut at = start;
-        // `true` if only white space, or a tag, has come on this line.
+        // `true` if this line has only contained white space or a tag so far.
         let mut blank = true;
         while let Some(&byte) = bytes.get(at) {
             let was_blank = blank;
@@ -124,7 +126,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         end
     }
 
-    /// Handles a reasoning tag. Returns where the scan continues.
+    /// Handles a reasoning tag. Returns the offset at which the scan continues.
     fn tag(&mut self, at: usize, tag: Tag) -> usize {
         let markup = &self.options.ignore;
         let after = at + tag.length;
@@ -140,7 +142,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         end
     }
 
-    /// Handles a run of marks. Returns where the scan continues.
+    /// Handles a run of marks. Returns the offset at which the scan continues.
     fn fence(&mut self, at: usize, blank: bool) -> usize {
         let bytes = self.output.as_bytes();
         let Some(fence) = Fence::at(bytes, at).map(|fence| Fence { run: Run { first: blank, ..fence.run }, ..fence })
@@ -150,7 +152,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         if let Some(opening) = fence.opens(self.output, &self.options.markers) {
             return self.marked(fence, &opening);
         }
-        // With more marks on the same line, it is inline code.
+        // If the same line has more marks, the run is inline code.
         if !fence.run.first || memchr(fence.run.mark, fence.line(self.output).as_bytes()).is_some() {
             return fence.end;
         }
@@ -171,7 +173,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         after
     }
 
-    /// Returns the start of a block's content after leading reasoning, and that reasoning.
+    /// Returns the start of a block's content after leading reasoning, and the reasoning.
     fn behind_reasoning(&self, content: usize) -> (usize, Vec<(Span, Markup)>) {
         let (output, markup) = (self.output, &self.options.ignore);
         let (mut at, mut reasoning) = (content, Vec::new());
@@ -186,7 +188,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
-    /// Notes reasoning that is skipped.
+    /// Records reasoning that is skipped.
     fn leave_out(&mut self, reasoning: Vec<(Span, Markup)>) {
         for (span, markup) in reasoning {
             self.found.left_out.add(span, || self.options.ignore.shown(markup));
@@ -199,7 +201,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let close = self.marks.next(Sought::Close(open.run.shortest_close()), content);
         let opener = self.marks.next(Sought::Opener(None, length), content);
         let opens = opener.filter(|opener| close.is_none_or(|close| opener.start < close.start));
-        // A line that ends the block, or a fence that opens another.
+        // A line that ends the block, or a fence that opens another block.
         let line = match (opens, close) {
             (Some(opener), _) => Some((opener.start, opener.start)),
             (None, close) => close.map(|close| (close.start, close.end)),
@@ -213,9 +215,9 @@ impl<'t, 'c> Scanner<'t, 'c> {
         self.spend(line, end.start);
         let is_data = line.is_some_and(|(line, _)| line < end.start) && self.is_json(content, end.start);
         match line {
-            // A string without an end: the line ends it.
+            // A string has no end, so the line ends the block.
             Some((line, after)) if line < end.start && !is_data => (line, after),
-            // An opening fence is examined again.
+            // The scan examines an opening fence again.
             _ if end.is_opening(output, &self.options.markers) => (end.start, end.start),
             _ => (end.start, end.end),
         }
@@ -233,7 +235,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         (!self.is_json(start, end)).then_some(tag.start)
     }
 
-    /// Returns whether a piece is one JSON value, as it is or after repair.
+    /// Returns whether a piece is one JSON value, without or with repair.
     fn is_json(&mut self, start: usize, end: usize) -> bool {
         let span = trimmed(self.output, start, end);
         let (start, end) = (span.start as usize, span.end as usize);
@@ -244,7 +246,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end), true).is_some()
     }
 
-    /// Handles a block without a marker. Its content is ignored, unless nothing ends it.
+    /// Handles a block without a marker. Ignores its content, unless nothing ends the block.
     fn other(&mut self, open: Fence) -> usize {
         let (output, length) = (self.output, open.run.length());
         let info = open.info(output);
@@ -256,7 +258,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let opener = self.marks.next(Sought::Opener(Some(open.run.mark), length), content);
         let (end, after) = match (close, opener) {
             (Some(close), opener) if opener.is_none_or(|opener| close.start < opener.start) => (close.start, close.end),
-            // An answer that was cut off.
+            // The answer was cut off.
             (None, None) if is_untagged && self.options.untagged => (output.len(), output.len()),
             _ => return open.end,
         };
@@ -283,14 +285,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         after
     }
 
-    /// Returns the position of the first tag between two offsets, if it closes reasoning that was not opened there.
+    /// Returns the position of the first tag between two offsets, if it closes reasoning that was opened earlier.
     fn lone_closing(&mut self, start: usize, end: usize) -> Option<usize> {
         let found = self.marks.next(Sought::Tag, start).filter(|tag| tag.end <= end)?;
         let tag = self.options.ignore.tag_at(self.output, found.start)?;
         tag.closes.then_some(found.start)
     }
 
-    /// Handles a bracket in prose. Returns where the scan continues.
+    /// Handles a bracket in prose. Returns the offset at which the scan continues.
     fn value(&mut self, start: usize) -> usize {
         let output = self.output;
         let Some(sure) = looks_like_json(&output[start..]).or_else(|| self.holds_json(start).then_some(false)) else {
@@ -299,7 +301,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let stop = self.marks.next_of_any(start).map_or(output.len(), |mark| mark.start);
         let limit = if self.ahead > 0 { output.len() } else { stop };
         let strict = match self.broken {
-            // It is known to be valid only up to there.
+            // The value is known to be valid up to that offset.
             Some((known, at)) if known == start && at < limit => Err(at),
             _ => strict_end(output, (start, limit)),
         };
@@ -320,7 +322,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             is_json = false;
         }
         let span = trimmed(output, start, end);
-        // It follows the previous values directly, and unmatched brackets follow it: both are parts of one value.
+        // The text directly follows the previous values, and unmatched brackets follow it. Both are parts of one value.
         let is_piece = !is_json && self.found.whole.goes_on(output, start) && span.of(output).ends_with(['}', ']']);
         let is_stray = is_piece && strict.is_ok_and(|strict| strict < end);
         if is_stray {
@@ -332,8 +334,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
         end.max(start + 1)
     }
 
-    /// Returns whether a bracket that does not look like JSON contains JSON: then that is part of what begins here. In
-    /// prose, examines only brackets that end.
+    /// Returns whether a bracket that does not look like JSON contains JSON, which is then part of the value that
+    /// begins here. In prose, examines only brackets that close.
     fn holds_json(&mut self, start: usize) -> bool {
         if self.unlikely == 0 {
             return false;
@@ -356,7 +358,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         if is_json && !output[..start].ends_with(may_be_aside) {
             return None;
         }
-        // A broken document among consecutive ones is an item.
+        // Among consecutive documents, a broken document is an item.
         let goes_on = || self.found.whole.goes_on(output, start);
         let is_in_row = (goes_on() && output[..start].trim_ascii_end().ends_with(','))
             || (self.rows && output[start..].starts_with('{') && (begins_line(output, start) || goes_on()));
@@ -388,7 +390,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
-    /// Returns how far an invalid value extends, and what ends it. Words in a list do not end it.
+    /// Returns the end of an invalid value, and the cause. Words in a list do not end it.
     fn reach(&mut self, start: usize, limit: usize) -> (usize, Ending) {
         let output = self.output;
         let (end, ending) = prose::reach(output, (start, limit), true);
@@ -408,7 +410,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     fn add_value(&mut self, span: Span, sure: bool, is_json: bool) {
         let output = self.output;
         let (start, end) = (span.start as usize, span.end as usize);
-        // Among consecutive documents separated by commas, numbers in brackets are one of them.
+        // In a row of documents separated by commas, numbers in brackets are also a document.
         let is_in_row = || self.found.whole.goes_on(output, start) && output[..start].trim_end().ends_with(',');
         if is_citation(span.of(output)) && !is_in_row() {
             if is_json && prose::is_apart(output, start, output.len()) {

@@ -1,14 +1,14 @@
-//! Describes JSON that was seen but not taken.
+//! Describes JSON that was found but not taken as a candidate.
 
 use crate::{
     contract::{Contract, Embedded},
     text::{count, quote},
 };
 
-/// The most things that are named.
+/// The maximum number of findings that are named.
 const MAX_SEEN: usize = 4;
 
-/// The length to which a marker that is not the contract's is truncated, in bytes.
+/// The length to which a marker that the contract does not list is truncated, in bytes.
 const MAX_INFO: usize = 32;
 
 /// A kind of text that may be the intended JSON.
@@ -32,7 +32,7 @@ impl SeenKind {
     }
 }
 
-/// The first things that were seen, and their total number.
+/// The first findings, and their total number.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     listed: Vec<(SeenKind, usize)>,
@@ -47,7 +47,7 @@ impl Seen {
         self.total += 1;
     }
 
-    /// Returns notes about the settings that would take what was seen.
+    /// Returns notes about the settings that would accept this JSON.
     pub(crate) fn notes(&self, contract: &Contract) -> Vec<String> {
         let options = contract.extract();
         let mut notes = Vec::new();
@@ -63,7 +63,7 @@ impl Seen {
     }
 
     /// Returns a description such as `JSON in prose at line 3, a fenced block marked "js" at line 9`. Empty if nothing
-    /// was seen.
+    /// was found.
     pub(crate) fn words(&self, output: &str) -> String {
         let (mut line, mut from) = (1, 0);
         let mut words: Vec<(String, usize)> = Vec::new();

@@ -1,14 +1,14 @@
-//! Text outside of the candidates and of reasoning. Each piece gets a note.
+//! Text outside candidates and reasoning. Each piece gets a note.
 
 use crate::{parse::Span, text};
 
-/// The most pieces that get a note each.
+/// The maximum number of pieces with a separate note.
 const MAX_NOTES: usize = 8;
 
-/// Finds the text between spans, which are given in the order of the output.
+/// Finds the text between spans. The spans must be passed in the order of the output.
 pub(super) struct Surroundings<'t> {
     output: &'t str,
-    /// The start of the text that was not examined.
+    /// The start of the text that is not examined yet.
     from: usize,
     notes: Vec<String>,
     listed: usize,
@@ -31,7 +31,7 @@ impl<'t> Surroundings<'t> {
         self.from = self.from.max(end);
     }
 
-    /// Records the text before an offset, if it is more than white space.
+    /// Records the text before an offset if it contains more than white space.
     fn piece(&mut self, to: usize) {
         let piece = self.output[self.from..to].trim_ascii_start();
         let inside = piece.trim_start_matches(is_blank);
@@ -42,7 +42,7 @@ impl<'t> Surroundings<'t> {
         }
         if self.listed < MAX_NOTES {
             self.listed += 1;
-            // Most outputs with a block have such a note, so it is written without the overhead of `format!`.
+            // Most outputs with a block have this note, so it is written without the overhead of `format!`.
             let mut note = String::with_capacity(64);
             note.push_str("extract: bytes ");
             text::push_number(&mut note, start);
@@ -56,7 +56,7 @@ impl<'t> Surroundings<'t> {
         self.rest = Some(Span { start: self.rest.map_or(start as u32, |rest| rest.start), end: end as u32 });
     }
 
-    /// Returns the given notes, and one for each piece.
+    /// Returns the given notes, followed by a note for each piece.
     pub(super) fn notes(mut self) -> Vec<String> {
         self.pass(Span::new(self.output.len(), self.output.len()));
         if let Some(rest) = self.rest {

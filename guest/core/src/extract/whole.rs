@@ -1,4 +1,4 @@
-//! The whole output as JSON, with text around it: each document is a candidate of its own.
+//! The whole output as JSON with text around it. Each document is a separate candidate.
 
 use super::{Candidate, Candidates, Source, trimmed};
 use crate::{parse::Span, repair::first_value};
@@ -7,21 +7,21 @@ use crate::{parse::Span, repair::first_value};
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     pub(super) candidates: Candidates,
-    /// `true` if the pieces may be requested. Otherwise, only the end of the last one is recorded.
+    /// `true` if the pieces may be candidates. Otherwise, only the end of the last piece is recorded.
     wanted: bool,
     /// The start of the text that belongs to no document yet.
     from: usize,
-    /// Earlier text that belongs to no document: up to a block quote, a block of another kind, or reasoning.
+    /// Earlier text that belongs to no document. It ended at a block quote, a block of another kind, or reasoning.
     pending: Option<Span>,
-    /// The end of the last document, if the text after it belongs to it, and whether it is an object.
+    /// The end of the last document and whether it is an object, if the text after it still belongs to it.
     last: Option<(usize, bool)>,
-    /// `true` if the text does not begin with a value it contains: that value is part of something.
+    /// `true` if the text contains a value but does not begin with it, so that the value is part of something larger.
     odd: bool,
-    /// The pieces of text between what was skipped: the first, and their number.
+    /// The pieces of text between skipped parts: the first piece, and the number of pieces.
     text: Option<Span>,
     texts: usize,
     since: usize,
-    /// Blocks of other kinds with brackets inside: the first, and their number.
+    /// The blocks of other kinds that contain brackets: the first block, and the number of blocks.
     other: Option<Span>,
     others: usize,
 }
@@ -31,7 +31,7 @@ impl Pieces {
         Pieces { wanted, from: start, since: start, ..Pieces::default() }
     }
 
-    /// Adds a value in prose. `rows`: consecutive documents form one list, and so do lists.
+    /// Adds a value in prose. If `rows` is set, consecutive documents or lists form one list.
     pub(super) fn value(&mut self, output: &str, span: Span, rows: bool) {
         let (start, end) = (span.start as usize, span.end as usize);
         let is_object = output[start..].starts_with('{');
@@ -45,7 +45,7 @@ impl Pieces {
             return;
         }
         let before = trimmed(output, from, start);
-        // Usually nothing precedes it.
+        // Usually, nothing precedes the value.
         if self.candidates.len() == 0
             && before.start < before.end
             && !before.of(output).starts_with(['{', '['])
@@ -100,7 +100,7 @@ impl Pieces {
         }
     }
 
-    /// Keeps text for the next document, or else for the last one.
+    /// Keeps text for the next document, or for the last one if there is no next.
     fn put_off(&mut self, output: &str, start: usize, end: usize) {
         let text = trimmed(output, start, end);
         if text.start < text.end {
@@ -138,23 +138,24 @@ impl Pieces {
         }
     }
 
-    /// Returns all of the text, if it is in one piece.
+    /// Returns all of the text, if it is a single piece.
     pub(super) fn text(&self) -> Option<Span> {
         self.text.filter(|_| self.texts == 1)
     }
 
-    /// Returns the documents with the text around them or, if there are none, the text that can be one by itself.
+    /// Returns the documents with the text around them. If there are no documents, returns the text that may itself be
+    /// one.
     pub(super) fn documents(self, output: &str, repairs: bool) -> Candidates {
         if self.candidates.len() > 0 && !self.odd {
             return self.candidates;
         }
-        // A bracket that is not at the beginning belongs to text that is not a document of its own.
+        // A bracket in the middle of a text belongs to that text, which is not a document.
         let is_value = |span: &Span| {
             let text = span.of(output);
             (super::may_be_json(text) || (repairs && super::may_be_value(text)))
                 && (self.odd || text.starts_with(['{', '[']) || !text.contains(['{', '[']))
         };
-        // Only a block of another kind.
+        // The output contains only a block of another kind.
         if let Some(other) = self.other.filter(|_| repairs && !self.odd && self.others == 1) {
             let all = self.pending.unwrap_or(other);
             let block = Candidate { inside: other, ..Candidate::new(Source::Raw, all) };

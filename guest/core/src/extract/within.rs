@@ -1,4 +1,4 @@
-//! Searches only inside a tag that the contract names.
+//! Extracts candidates only from inside a tag that the contract names.
 
 use super::{Candidate, Extracted, Read, Select, Source, in_piece, is_json, text, trimmed};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// A piece of the output between two tags.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    /// The opening and the closing tag. The latter is empty if the output ends without it.
+    /// The opening and the closing tag. The closing tag is empty if the output ends without it.
     tags: [Span; 2],
     /// The span without white space at either end.
     text: Span,
@@ -51,22 +51,22 @@ pub(super) fn extract<'t>(output: &'t str, contract: &Contract, markup: &Reasoni
     extracted
 }
 
-/// Returns the pieces inside the tag, in the order of the output, outside of reasoning.
+/// Returns the pieces inside the tag and outside reasoning, in the order of the output.
 fn pieces(output: &str, ignore: &Reasoning, markup: &Reasoning) -> Vec<Piece> {
     let (_, whole) = text(output);
     let mut pieces = Vec::new();
     if is_json(output, whole) {
-        // A tag can only be inside a string: it is data.
+        // In JSON, a tag can only be inside a string, where it is data.
         return pieces;
     }
-    // The bytes that may be read ahead to find a document with a closing tag in a string.
+    // The number of bytes that may be read ahead to find a document with a closing tag in a string.
     let mut ahead = output.len();
     let mut at = 0;
     while at < output.len() {
         if let Some(tag) = ignore.tag_at(output, at) {
             let after = at + tag.length;
             if tag.closes {
-                // Reasoning that began with the output.
+                // The tag ends reasoning that began with the output.
                 pieces.clear();
             }
             let end = || ignore.end(output, after, tag.markup).unwrap_or(output.len());
@@ -78,7 +78,7 @@ fn pieces(output: &str, ignore: &Reasoning, markup: &Reasoning) -> Vec<Piece> {
             continue;
         };
         let after = at + tag.length;
-        // In a string of JSON, a closing tag is data.
+        // In a JSON string, a closing tag is data.
         let start = trimmed(output, after, output.len()).start as usize;
         let limit = output.floor_char_boundary(start.saturating_add(ahead));
         let read = strict_end(output, (start, limit));

@@ -51,8 +51,8 @@ impl Kind {
     }
 }
 
-/// A node's index in the arena. A container's descendants follow it, each with its own descendants; an object's members
-/// are a string node (the name) followed by the value.
+/// A node's index in the arena. The descendants of a container follow it. In an object, each member is a string node
+/// for the name, followed by the value.
 pub type NodeId = u32;
 
 /// Marks a string without escapes: its value is the text between its quotes.
@@ -62,11 +62,11 @@ pub(super) const BORROWED: u32 = u32::MAX;
 pub(super) struct Node {
     pub(super) kind: Kind,
     pub(super) span: Span,
-    /// Strings: the start of the decoded string in `Document::decoded`, or `BORROWED`. Containers: the number of items
-    /// or members.
+    /// For strings, the start of the decoded string in `Document::decoded`, or `BORROWED`. For containers, the number
+    /// of items or members.
     pub(super) a: u32,
-    /// Strings with escapes: the decoded length in bytes. Names without escapes: their hash. Containers: the node after
-    /// the last descendant.
+    /// For strings with escapes, the decoded length in bytes. For names without escapes, their hash. For containers,
+    /// the node after the last descendant.
     pub(super) b: u32,
 }
 
@@ -100,7 +100,7 @@ impl Node {
         }
     }
 
-    /// Creates an open container: all following nodes belong to it.
+    /// Creates an open container. All following nodes belong to it.
     pub(super) fn open(kind: Kind, start: usize) -> Self {
         Node { kind, span: Span { start: start as u32, end: u32::MAX }, a: 0, b: u32::MAX }
     }
@@ -113,9 +113,9 @@ pub struct Document<'t> {
     pub(super) nodes: Vec<Node>,
     /// The decoded strings that have escapes, one after the other.
     pub(super) decoded: String,
-    /// The edits that were made before parsing.
+    /// The edits that were applied before parsing. `None` if there were none.
     pub(super) origin: Option<Origin>,
-    /// `true` if a string has an escape that was likely meant as a backslash.
+    /// `true` if a string has an escape that was probably meant as a backslash.
     pub(super) is_suspicious: bool,
 }
 
@@ -142,7 +142,7 @@ impl<'t> Document<'t> {
         self.of_output(self.node(id).span)
     }
 
-    /// Returns the span in the output of a piece of the text.
+    /// Returns the span in the output that corresponds to a span of the text.
     pub(crate) fn of_output(&self, span: Span) -> Span {
         self.origin.as_ref().map_or(span, |origin| origin.of(span))
     }
@@ -152,12 +152,12 @@ impl<'t> Document<'t> {
         self.origin.as_ref().and_then(|origin| origin.edit(number)).unwrap_or(Span { start: 0, end: 0 })
     }
 
-    /// Returns the spans to cut out of the text to remove members, each with an adjacent comma, and the start of the
-    /// member's name. `pieces` are the members, as [`pieces`](Document::pieces) returns them.
+    /// Returns the spans to cut from the text to remove members, each with an adjacent comma, and the start of the
+    /// member's name. `pieces` are the members as returned by [`pieces`](Document::pieces).
     pub(crate) fn cuts(&self, pieces: &[(NodeId, NodeId)]) -> Vec<(Span, u32)> {
         let bytes = self.text.as_bytes();
         let mut cuts: Vec<(Span, u32)> = Vec::with_capacity(pieces.len());
-        // `true` if the last member was cut out with the comma after it, because it was the first of its object.
+        // `true` if the last member was cut together with the comma after it, because it was the first of its object.
         let mut leading = false;
         for &(name, _) in pieces {
             let (start, end) = (self.node(name).span.start as usize, self.node(name + 1).span.end as usize);
@@ -177,8 +177,8 @@ impl<'t> Document<'t> {
         cuts
     }
 
-    /// Returns the node ranges of members, given by the nodes of their names in document order. Each range has its
-    /// first node and the node after its last. A member inside another is included in that one.
+    /// Returns the node ranges of members, given by the nodes of their names in document order. Each range has the
+    /// first node and the node after the last. A member inside another given member is included in that range.
     pub(crate) fn pieces(&self, names: &[NodeId]) -> Vec<(NodeId, NodeId)> {
         let mut pieces: Vec<(NodeId, NodeId)> = Vec::with_capacity(names.len());
         for &name in names {
@@ -189,7 +189,7 @@ impl<'t> Document<'t> {
         pieces
     }
 
-    /// Combines the edits that made the text with further edits of the text, into edits of the output.
+    /// Combines the edits that produced the text with further edits of the text. Returns edits of the output.
     pub(crate) fn edits(&self, edits: Vec<Edit>, more: Vec<Edit>) -> Vec<Edit> {
         match &self.origin {
             Some(origin) => followed_by(edits, (self.text, origin), more, |_, _| false),
@@ -202,7 +202,7 @@ impl<'t> Document<'t> {
         (self.text, self.node(Self::ROOT).span)
     }
 
-    /// Returns the span of a value in that text.
+    /// Returns the span of a value in the parsed text.
     pub(crate) fn place_in_text(&self, id: NodeId) -> Span {
         self.node(id).span
     }
@@ -300,7 +300,7 @@ impl<'t> Document<'t> {
         &bytes[start..end]
     }
 
-    /// Returns whether a value is this string.
+    /// Returns whether a value equals a string.
     pub(crate) fn is_string(&self, id: NodeId, string: &str) -> bool {
         let node = &self.nodes[id as usize];
         let (start, end) = node.piece();
@@ -359,8 +359,8 @@ impl<'t> Document<'t> {
         span.of(self.text)
     }
 
-    /// Returns the span of the text that a JSON Pointer (RFC 6901) leads to, or of the innermost existing value on the
-    /// way. For a member, returns the span of its name if `is_name`.
+    /// Returns the span in the text that a JSON Pointer (RFC 6901) leads to, or else the span of the innermost existing
+    /// value on the path. For a member, returns the span of its name if `is_name` is set.
     pub fn located(&self, pointer: &str, is_name: bool) -> Span {
         let (mut at, mut span) = (Self::ROOT, self.span(Self::ROOT));
         let mut steps = pointer.split('/').skip(1).peekable();
@@ -407,20 +407,21 @@ impl<'t> Document<'t> {
                         continue 'down;
                     }
                 }
-                // The text ends after a name that has no value yet.
+                // The text ends after a name, without a value.
                 step(SeenStep::Name(self.string(target)));
             }
             break;
         }
     }
 
-    /// Appends a value as JSON text without insignificant white space. Numbers keep their digits; strings are written
-    /// with the fewest escapes (RFC 8259, section 7).
+    /// Appends a value as JSON text without insignificant white space. Numbers keep their digits. Strings have the
+    /// fewest escapes (RFC 8259, section 7).
     pub fn write(&self, id: NodeId, out: &mut String) {
         self.write_to(id, out);
     }
 
-    /// Returns a value as [`write`](Document::write) writes it, borrowed if the text already has that form.
+    /// Returns a value in the form that [`write`](Document::write) produces, borrowed if the text already has that
+    /// form.
     pub fn minified_at(&self, id: NodeId) -> Cow<'t, str> {
         let source = self.source(id);
         let mut same = Same { rest: Some(source.as_bytes()) };
@@ -463,7 +464,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Writes a value inside a container. Most are not containers themselves, and need no call.
+    /// Writes a value inside a container. Most values are not containers, and need no call.
     #[inline(always)]
     fn write_within(&self, id: NodeId, out: &mut impl Out) {
         match self.kind(id) {
@@ -489,13 +490,14 @@ impl<'t> Document<'t> {
         out
     }
 
-    /// Returns the capacity for the whole document as text, with room to copy the last piece like the others.
+    /// Returns the capacity for the whole document as text, including room for copying the last piece in a fixed-size
+    /// block.
     fn room(&self) -> usize {
         self.source(Self::ROOT).len() + SHORT
     }
 
-    /// Removes some items or members, each given by its first node and the node after its last one, in order. The rest
-    /// keeps its positions in the output.
+    /// Removes items or members, each given by its first node and the node after its last, in order. The rest keeps its
+    /// positions in the output.
     pub(crate) fn without(mut self, removed: &[(NodeId, NodeId)]) -> Self {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         // Open containers: their ends in the old buffer, and their positions in the new one.
@@ -526,8 +528,8 @@ impl<'t> Document<'t> {
         self
     }
 
-    /// Orders strings by their bytes. Not inlined, so that the code exists once although sorting compares in a dozen
-    /// places.
+    /// Orders strings by their bytes. Not inlined, so that the code exists only once, although a sort compares in a
+    /// dozen places.
     #[inline(never)]
     pub(crate) fn order_of_strings(&self, a: NodeId, b: NodeId) -> Ordering {
         self.string(a).cmp(self.string(b))
@@ -542,7 +544,8 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Most pieces of a text are shorter, and copying this many bytes is faster than a call that copies fewer.
+/// The size of a block copy. Most pieces of a text are shorter, and copying a whole block is faster than a call that
+/// copies fewer bytes.
 pub(super) const SHORT: usize = 32;
 
 /// A destination for a document.
@@ -570,7 +573,7 @@ impl Same<'_> {
     }
 }
 
-/// Returns whether all escapes of a quoted string are needed and short. `\\u0001` is needed, but not short.
+/// Returns whether all escapes of a quoted string are necessary and short. `\\u0001` is necessary, but not short.
 pub(super) fn has_fewest_escapes(string: &str) -> bool {
     let bytes = string.as_bytes();
     let mut at = 1;

@@ -9,9 +9,9 @@ impl ChangeKind {
         !matches!(self, ChangeKind::ItemRemoved | ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
     }
 
-    /// Returns whether a change of this kind, which replaces this text, omits from the document something that the
-    /// producer wrote or was still to write. Text around the document counts if it has an unclosed bracket, because a
-    /// document may begin there.
+    /// Returns whether a change of this kind, which replaces this text, omits content that the producer wrote or was
+    /// about to write. Text around the document counts if it has an unclosed bracket, because a document may begin
+    /// there.
     pub(crate) fn loses(self, before: &str) -> bool {
         match self {
             ChangeKind::ItemRemoved | ChangeKind::MemberRemoved | ChangeKind::ClosedString => true,
@@ -25,8 +25,8 @@ impl ChangeKind {
     }
 }
 
-/// A replacement of one piece of the output before parsing. Edits are in order and do not overlap; several may insert
-/// at the same position.
+/// A replacement of one piece of the output before parsing. Edits are in order and do not overlap. Several edits may
+/// insert text at the same position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) kind: ChangeKind,
@@ -71,9 +71,9 @@ pub(crate) fn apply(output: &str, span: Span, edits: &[Edit]) -> (String, Origin
     (text, Origin { start: span.start, pieces })
 }
 
-/// Combines two lists of edits: `first` made the text `edited` with its `origin`, and `second` edits that. Overlapping
-/// edits are joined, except edits of the first list that remain separate when the text around them is removed:
-/// `is_apart` selects these by kind and by the span that they replace.
+/// Combines two lists of edits: `first` produced the text `edited` with its `origin`, and `second` edits that text.
+/// Overlapping edits are joined. Some edits of the first list stay separate when the text around them is removed:
+/// `is_apart` selects these by kind and replaced span.
 pub(crate) fn followed_by(
     first: Vec<Edit>,
     (edited, origin): (&str, &Origin),
@@ -126,7 +126,7 @@ pub(crate) fn followed_by(
 impl Origin {
     /// Returns the span in the output of a span in the edited text.
     pub(crate) fn of(&self, span: Span) -> Span {
-        // Text that was removed directly before or after a piece is not part of it.
+        // Text that was removed directly before or after a piece is not part of the piece.
         let before_start = self.pieces.partition_point(|(is, _)| is.start <= span.start);
         let before_end = self.pieces.partition_point(|(is, _)| is.start < span.end);
         let start = match before_start.checked_sub(1).map(|index| self.pieces[index]) {

@@ -1,8 +1,8 @@
-//! Follows a JSON text that is still arriving, byte by byte (RFC 8259): which values are complete, and where it is
-//! invalid.
+//! Follows a JSON text byte by byte as it arrives (RFC 8259). Determines which values are complete, and where the text
+//! is invalid.
 //!
-//! It stores no text, so that its state is small whatever arrives: a few bytes for each open container, and the
-//! contract's depth cap limits their number.
+//! It stores no text, so its state stays small: a few bytes for each open container. The contract's depth cap limits
+//! the number of containers.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ enum Token {
     String {
         is_name: bool,
         escape: Escape,
-        /// The lower bound of its value's size, in bytes.
+        /// A lower bound for the size of the string's value, in bytes.
         bytes: u32,
     },
     Number(Digits),
@@ -78,7 +78,7 @@ enum Digits {
 }
 
 impl Digits {
-    /// Returns the state after one more byte, if it is part of the number.
+    /// Returns the state after another byte, if the byte is part of the number.
     fn with(self, byte: u8) -> Option<Self> {
         use Digits::{Exponent, Fraction, Integer, Minus, Point, Power, Sign, Zero};
         match (self, byte) {
@@ -107,7 +107,7 @@ enum Name {
     Other,
     /// The number of equal bytes so far.
     Same(usize),
-    /// A name with an escape: its source so far, each byte as a character.
+    /// A name with an escape: its source so far, with each byte as a character.
     Escaped(String),
 }
 
@@ -117,13 +117,13 @@ pub(crate) struct Json {
     levels: Vec<Level>,
     next: Next,
     token: Token,
-    /// The number of containers, from the root, that are on the path to the items, including their array.
+    /// The number of containers on the path to the items, counted from the root, including the array of items.
     on_the_way: usize,
-    /// The name being read, as far as it may match the next step.
+    /// The name being read, while it may match the next step.
     name: Name,
     /// `true` if the last name is the next step.
     is_step: bool,
-    /// The offset of the open item.
+    /// The start of the open item.
     item: Option<u32>,
     /// The end of the text so far, without trailing white space.
     end: u32,
@@ -158,7 +158,7 @@ pub(crate) enum Event {
     Over(Cap),
     /// The text is not valid JSON.
     Broken,
-    /// The nesting exceeds the depth cap, and is not followed further.
+    /// The nesting exceeds the depth cap. The text is not followed any further.
     TooDeep,
 }
 
@@ -176,7 +176,7 @@ impl Json {
         }
     }
 
-    /// Restarts with another text, and reuses the memory.
+    /// Resets the state for another text, and reuses the memory.
     pub(crate) fn again(&mut self) {
         self.levels.clear();
         self.next = Next::Value;
@@ -218,8 +218,8 @@ impl Json {
         self.end
     }
 
-    /// Reads to the first event, to the stop byte, or to the end. Returns the number of bytes read, and the event. A
-    /// byte that is not valid is an event too. `at` is the offset of the bytes in the output.
+    /// Reads up to the first event, the stop byte, or the end. Returns the number of bytes read, and the event. An
+    /// invalid byte is also an event. `at` is the offset of the bytes in the output.
     pub(crate) fn read(&mut self, at: u32, bytes: &[u8], rules: Rules) -> (usize, Option<Event>) {
         let (read, event) = self.read_on(at, bytes, rules);
         let text = bytes[..read].trim_ascii_end().len();
@@ -262,7 +262,7 @@ impl Json {
                         None
                     }
                     None if digits.may_end() => {
-                        // The number ended with the byte before; this byte is read next.
+                        // The number ended before this byte, which is read next.
                         let event = self.ended(here, rules);
                         if event.is_some() {
                             return (read, event);
@@ -283,8 +283,8 @@ impl Json {
         }
     }
 
-    /// Returns the number of bytes in the following members that are complete and hold a scalar without escapes, as
-    /// most do. Leaves anything to the caller that may be an event, the end of a container or a member above the cap.
+    /// Returns the number of bytes in the following complete members whose values are scalars without escapes, as most
+    /// are. Leaves everything else to the caller: possible events, the end of the container, and members above the cap.
     fn members(&mut self, bytes: &[u8], rules: Rules) -> usize {
         let step = self.step(rules).map(str::as_bytes);
         let Some(level) = self.levels.last_mut().filter(|level| level.object) else {
@@ -387,7 +387,7 @@ impl Json {
                 let before = step.get(..*length).unwrap_or_default();
                 self.name = Name::Escaped(before.iter().chain([&byte]).map(|byte| *byte as char).collect());
             }
-            // Each byte of a name is escaped as at most six bytes, and stored here as a character of at most two.
+            // An escape of a byte takes at most six bytes, each stored as a character of at most two bytes.
             Name::Escaped(name) if name.len() <= 12 * step.len() => name.push(byte as char),
             name => *name = Name::Other,
         }
@@ -482,7 +482,7 @@ impl Json {
         over
     }
 
-    /// Returns whether the value that begins here is on the path to the items. Its parent is.
+    /// Returns whether the value that begins here is on the path to the items. Its parent must be on the path.
     fn leads_on(&self, depth: usize, rules: Rules) -> bool {
         let Some(steps) = rules.steps else {
             return false;
@@ -528,7 +528,7 @@ fn name(bytes: &[u8]) -> Option<&[u8]> {
     (text.get(length) == Some(&b'"')).then(|| &text[..length])
 }
 
-/// Returns the length of the string that begins here, if it is complete and its escapes are of one character.
+/// Returns the length of the string that begins here, if it is complete and has only single-character escapes.
 #[inline(always)]
 fn string_length(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;

@@ -1,9 +1,9 @@
-//! Hints: if the likely cause of broken syntax is known, the message ends with what to do.
+//! Hints: if the likely cause of a syntax error is known, the message ends with advice.
 
 use super::Broken;
 
 impl Broken {
-    /// Returns a hint for the position where a text stops being JSON.
+    /// Returns a hint for the position at which a text stops being JSON.
     pub(crate) fn hint(&self, text: &str) -> Option<&'static str> {
         let at = self.at.min(text.len());
         let (before, after) = (text[..at].trim_ascii_end(), &text[at..]);

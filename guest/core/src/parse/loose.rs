@@ -1,9 +1,9 @@
-//! Tokenizes a text that was meant to be JSON and is not.
+//! Tokenizes an invalid text that was meant to be JSON.
 //!
-//! Valid JSON has the same tokens as in a strict lexer: a string ends at its first quote, and a comma, a colon, a
-//! closing bracket or the end must follow. Otherwise, a quote is part of the string, and the next quote that such a
-//! mark follows ends it: after an extra or missing quote, the lexer is soon in step again. Each byte is read a bounded
-//! number of times.
+//! A text without errors has the same tokens as in a strict lexer. A string ends at its first quote if a comma, a
+//! colon, a closing bracket or the end follows. Otherwise, the quote is part of the string, and the next quote with
+//! such a follower ends it. After an extra or missing quote, the lexer is therefore soon in step again. Each byte is
+//! read a bounded number of times.
 
 use memchr::memchr;
 
@@ -72,7 +72,7 @@ pub(crate) enum Quotes {
     Double,
     Single,
     SmartDouble,
-    /// Characters typed as single quotes: curly ones, and accents.
+    /// Characters typed instead of single quotes: curly quotes and accents.
     SmartSingle,
 }
 
@@ -101,7 +101,7 @@ pub(crate) enum Ends {
     Quote,
     /// At the end of the text: it was cut off.
     Text,
-    /// The quote is missing: at the end of a line, or before a bracket between two items.
+    /// Without a quote: at the end of a line, or before a bracket between two items.
     Lost,
 }
 
@@ -119,11 +119,12 @@ pub(crate) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     end: usize,
-    /// `true` if comments, and quotes and white space that JSON does not allow, are recognized.
+    /// `true` if the lexer recognizes comments, and quotes and white space that JSON does not allow.
     lenient: bool,
-    /// The range in which apparent comments are not comments, because they would contain what stands at its end.
+    /// A range in which apparent comments are not comments, because they would include the text at the end of the
+    /// range.
     no_comment: (usize, usize),
-    /// The comment that was found last. The text before it is read up to it first.
+    /// The last comment found. The text before it is read first.
     comment: (usize, usize),
     peeked: Option<Lexeme>,
 }
@@ -199,13 +200,13 @@ impl<'t> Lexer<'t> {
         &self.text.as_bytes()[..self.end]
     }
 
-    /// [`next`](Lexer::next) for loops in which most tokens are marks, which are read inline.
+    /// Like [`next`](Lexer::next), for loops in which most tokens are marks. Marks are read inline.
     #[inline(always)]
     pub(crate) fn next_mark(&mut self) -> Lexeme {
         if self.peeked.is_none() { self.mark().unwrap_or_else(|| self.read()) } else { self.next() }
     }
 
-    /// [`peek`](Lexer::peek), likewise.
+    /// Like [`peek`](Lexer::peek), for the same loops.
     #[inline(always)]
     pub(crate) fn peek_mark(&mut self) -> Lexeme {
         if self.peeked.is_none()
@@ -244,7 +245,7 @@ impl<'t> Lexer<'t> {
         let token = match bytes.get(start) {
             None => Token::End,
             Some(b'"') => self.string(Quotes::Double),
-            // Most other tokens are numbers, literals and names: neither a quote nor a comment begins like this.
+            // Most other tokens are numbers, literals and names. No quote or comment begins with these characters.
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_') => self.word(),
             Some(_) if self.lenient => self.read_lenient(),
             Some(_) => self.word(),
@@ -280,20 +281,20 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Returns whether a comment begins here, judging by its mark.
+    /// Returns whether a comment begins here, judging by its first characters.
     fn is_comment(&self, at: usize) -> bool {
         let bytes = self.bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
         match (bytes.get(at), bytes.get(at + 1)) {
             (Some(b'/'), Some(b'*')) => true,
-            // After a colon, it is more likely a URL that lost its quote.
+            // After a colon, this is more likely a URL that lost its quote.
             (Some(b'/'), Some(b'/')) => before != Some(&b':'),
             (Some(b'#'), _) => before.is_none_or(|byte| byte.is_ascii_whitespace() || b",[]{}".contains(byte)),
             _ => false,
         }
     }
 
-    /// Returns the end of the comment that begins here. `None` if there is no comment: it has no end, or the rest of
+    /// Returns the end of the comment that begins here. `None` if it is not a comment: it has no end, or the rest of
     /// its line contains brackets that close containers outside of it.
     #[inline]
     fn end_of_comment(&mut self, at: usize) -> Option<usize> {
@@ -316,7 +317,7 @@ impl<'t> Lexer<'t> {
         } else {
             line_in_step(rest)
         };
-        // The result is kept, so that each range is examined once.
+        // Caches the result, so that each range is examined once.
         match end {
             Ok(end) => {
                 self.comment = (at, at + end);
@@ -337,7 +338,7 @@ impl<'t> Lexer<'t> {
             match byte {
                 b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' => break,
                 b'"' if self.at > start => {
-                    // The quote of a string that has lost its first one.
+                    // The quote may belong to a string that lost its opening quote.
                     if self.is_end(self.at + 1) {
                         self.at += 1;
                     }
@@ -392,7 +393,7 @@ impl<'t> Lexer<'t> {
                     if self.is_lost_before(next, quotes, &mut ahead) {
                         break Ends::Lost;
                     }
-                    // After blank lines, the same text follows.
+                    // The same text follows after the blank lines.
                     self.at = next;
                 }
                 b'"' | b'\'' | b'`' | 0x80.. => {
@@ -431,9 +432,9 @@ impl<'t> Lexer<'t> {
         quotes.closed_by(character).then_some(self.at + character.len_utf8())
     }
 
-    /// Returns whether the current string lost its quote on a line before the text at `next`: that text begins like a
-    /// line of JSON, and the next quote begins a string rather than ends one. `ahead` caches the position of that
-    /// quote, and whether it ends a string.
+    /// Returns whether the current string lost its closing quote on a line before `next`. The text at `next` must begin
+    /// like a line of JSON, and the next quote must begin a string rather than end one. `ahead` caches the position of
+    /// that quote, and whether it ends a string.
     fn is_lost_before(&self, next: usize, quotes: Quotes, ahead: &mut Option<(usize, bool)>) -> bool {
         let begins = match self.bytes().get(next) {
             None => false,
@@ -486,14 +487,14 @@ fn line_in_step(text: &[u8]) -> Result<usize, usize> {
     Ok(text.len())
 }
 
-/// Returns whether a character is white space that JSON does not allow, or has no width.
+/// Returns whether a character is zero-width, or white space that JSON does not allow.
 pub(crate) fn is_space(character: char) -> bool {
     (character.is_whitespace() && !matches!(character, ' ' | '\n' | '\r' | '\t'))
         || matches!(character, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Returns the position of an item's closing bracket if the text before a quote ends with it, a comma, and the opening
-/// bracket of another item.
+/// Returns the position of an item's closing bracket, if the text before a quote ends with that bracket, a comma, and
+/// the opening bracket of another item.
 fn between_items(text: &[u8]) -> Option<usize> {
     if !matches!(text.last(), Some(b'{' | b'[' | b' ' | b'\n' | b'\r' | b'\t')) {
         return None;

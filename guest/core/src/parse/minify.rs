@@ -10,13 +10,13 @@ use crate::{
     scan,
 };
 
-/// Returns an accepted document without insignificant white space. Numbers keep their digits; strings are written with
-/// the fewest escapes (RFC 8259, section 7).
+/// Returns an accepted document without insignificant white space. Numbers keep their digits. Strings have the fewest
+/// escapes (RFC 8259, section 7).
 pub(crate) fn minified(text: &str) -> String {
     let bytes = text.as_bytes();
-    // With room to copy the last piece like the others.
+    // Includes room for copying the last piece in a fixed-size block.
     let mut out = Vec::with_capacity(bytes.len() + SHORT);
-    // The text between the two is copied unchanged.
+    // The text between `from` and `at` is copied unchanged.
     let (mut from, mut at) = (0, 0);
     while let Some(byte) = bytes.get(at) {
         match byte {

@@ -1,7 +1,8 @@
-//! A strict JSON parser (RFC 8259) that keeps the span of every value. Returns a document, or where the text breaks.
+//! A strict JSON parser (RFC 8259) that keeps the span of every value. Returns a document, or the position at which the
+//! text stops being JSON.
 //!
-//! It never recurses, and reads each byte once. What JSON's grammar allows but this gate does not (duplicate members,
-//! lone surrogates, numbers outside of 64-bit types, sizes above a cap), it records as findings for `caps_check`.
+//! The parser never recurses, and reads each byte once. It records input that JSON allows and the gate rejects as
+//! findings for `caps_check`: duplicate members, lone surrogates, numbers outside 64-bit types, and sizes above a cap.
 
 mod document;
 mod edit;
@@ -27,16 +28,16 @@ use document::Node;
 
 use crate::{caps::Caps, location::Location, scan};
 
-/// The depth at which parsing stops: deeper text costs more than it can tell.
+/// The depth at which parsing stops. Reading deeper text would cost more than it could show.
 pub(crate) const MAX_LEVELS: usize = 16 * 1024;
 
-/// The most names that are compared pairwise if their hashes do not decide. More are sorted.
+/// The maximum number of names that are compared pairwise if their hashes do not decide. Longer lists are sorted.
 const FEW_NAMES: usize = 24;
 
-/// The size of decoded strings from which more capacity is reserved at once, in bytes.
+/// The size of decoded strings above which the buffer grows in larger steps, in bytes.
 const LARGE: usize = 64 * 1024;
 
-/// A problem that the grammar allows and the gate does not.
+/// A problem in input that the JSON grammar allows and the gate rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) kind: FindingKind,
@@ -55,26 +56,26 @@ pub(crate) enum FindingKind {
     ObjectMembers,
 }
 
-/// A text that is JSON, with the findings about it.
+/// A valid JSON text, with the findings about it.
 #[derive(Debug)]
 pub(crate) struct Parsed<'t> {
     pub(crate) document: Document<'t>,
     pub(crate) findings: Vec<Finding>,
 }
 
-/// The position where a text stops being JSON.
+/// The position at which a text stops being JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Broken {
-    /// The offset of the first byte that is not allowed there, or the end of the text.
+    /// The offset of the first invalid byte, or the end of the text.
     pub(crate) at: usize,
-    /// `true` if the text ends too early: it was cut off.
+    /// `true` if the text ends too early, so that it was cut off.
     pub(crate) cut_off: bool,
     pub(crate) expected: &'static str,
     /// The innermost open value.
     pub(crate) place: Location,
 }
 
-/// Parses `span` of `text`, which must be one JSON value with only white space around it.
+/// Parses `span` of `text`, which must be one JSON value surrounded only by white space.
 pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
     let mut parser = Parser::new(text, span, caps, scan::likely_nodes(span.of(text).as_bytes()));
     let result = parser.value().and_then(|()| {
@@ -136,7 +137,7 @@ struct Frame {
     node: Option<NodeId>,
     count: u32,
     object: bool,
-    /// The classes of the names so far: a bit for each of 64, by either half of their hashes.
+    /// The hash classes of the names so far: one of 64 bits for each half of a hash.
     kinds: [u64; 2],
     /// `true` if a name may be a duplicate.
     repeats: bool,
@@ -148,7 +149,7 @@ impl Frame {
         Frame { node, count: 0, object, kinds: [0; 2], repeats: false }
     }
 
-    /// Records a name. A duplicate has the same hash, so both of its classes are already present.
+    /// Records a name. A duplicate has the same hash, so both of its classes are already set.
     #[inline(always)]
     fn named(&mut self, hash: u32) {
         let [a, b] = [1_u64 << (hash % 64), 1 << ((hash >> 16) % 64)];
@@ -174,7 +175,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     fn new(text: &'t str, span: Span, caps: &'c Caps, nodes: usize) -> Self {
         let bytes = &text.as_bytes()[..span.end as usize];
         let at = span.start as usize;
-        // Allocates the buffer of nodes last, so that it can grow without being moved.
+        // Allocates the buffer of nodes last, so that it can grow in place.
         let stack = Vec::with_capacity(16);
         let nodes = Vec::with_capacity(nodes);
         Parser {
@@ -199,7 +200,7 @@ impl<'t, 'c> Parser<'t, 'c> {
                     cut_off: self.at >= self.bytes.len(),
                     expected,
                     place: match last {
-                        // The last value is complete: the location is that of its container.
+                        // The last value is complete, so the location is that of its container.
                         Some(_) if self.stack.is_empty() => Location::root(),
                         Some(last) => self.document.location(self.innermost(last as NodeId)),
                         None => Location::root(),
@@ -245,7 +246,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         self.findings.push(Finding { kind, node });
     }
 
-    /// Parses one value with its contents. The error is what was expected at `self.at`.
+    /// Parses one value with its contents. An error is the text that was expected at `self.at`.
     // State that changes with each byte is in locals, so that it can be in registers: the position, and the innermost
     // container. `stack` has the enclosing ones. The first is a placeholder that contains the value.
     fn value(&mut self) -> Result<(), &'static str> {
@@ -285,7 +286,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             if read.is_err() {
                 break read;
             }
-            // A value has ended, or an empty container: continues with the enclosing container.
+            // A value or an empty container has ended. Continues with the enclosing container.
             loop {
                 if self.stack.is_empty() {
                     break 'value Ok(());
@@ -344,7 +345,7 @@ impl<'t, 'c> Parser<'t, 'c> {
 
     #[cold]
     fn too_deep(&mut self, kind: Kind, at: usize) -> Option<NodeId> {
-        // One node stands for everything deeper. It is empty, and reported as too deep.
+        // One node represents everything deeper. It is empty, and is reported as too deep.
         let mut node = Node::scalar(kind, Span::new(at, at + 1));
         node.b = self.document.nodes.len() as u32 + 1;
         let node = self.push(node);
@@ -363,7 +364,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         let node = &mut nodes[id as usize];
         node.span.end = at as u32;
         node.b = next;
-        // Items are counted by the commas between them, members by their names.
+        // The commas between items determine their number, and the names of members determine theirs.
         node.a = frame.count + u32::from(!frame.object && !empty);
         let count = node.a as usize;
         if frame.object {
@@ -378,7 +379,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
-    /// Finds members of an object whose name an earlier one has.
+    /// Finds members of an object that repeat an earlier name.
     #[inline(never)]
     fn duplicates(&mut self, object: NodeId) {
         let document = &self.document;
@@ -398,7 +399,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             names.push((name, hash));
         }
         if !few {
-            // By name, then by position: the first of each name counts.
+            // Sorts by name, then by position, so that the first of equal names comes first.
             names.sort_unstable_by(|&(a, a_hash), &(b, b_hash)| {
                 a_hash.cmp(&b_hash).then_with(|| document.order_of_strings(a, b)).then(a.cmp(&b))
             });
@@ -499,7 +500,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
-    /// Reads a string that is not plain: an escape or an error is at `self.at`.
+    /// Reads the rest of a string. An escape or an error is at `self.at`.
     #[cold]
     #[inline(never)]
     fn other_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {
@@ -522,12 +523,12 @@ impl<'t, 'c> Parser<'t, 'c> {
         let mut plain = start + 1;
         let mut lone = false;
         loop {
-            // `plain` and `at` are next to ASCII bytes, so they are character boundaries.
+            // ASCII bytes are next to `plain` and `at`, so both are character boundaries.
             let text = self.document.text;
             let piece = &text[plain..self.at];
             let decoded = &mut self.document.decoded;
             if decoded.len() >= LARGE && decoded.capacity() - decoded.len() < piece.len() {
-                // The rest decodes to at most as many bytes as it has. Doubling the capacity would touch more memory.
+                // The decoded rest is at most as long as its source. Doubling the capacity would touch more memory.
                 decoded.reserve_exact((text.len() - plain).min(16 * decoded.len()));
             }
             decoded.push_str(piece);
@@ -598,7 +599,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         if (0xdc00..0xe000).contains(&low) {
             return Ok(char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)));
         }
-        // Not a matching surrogate: that escape is read again by itself.
+        // The escape is not the matching surrogate, so it is read again separately.
         self.at = before;
         Ok(None)
     }

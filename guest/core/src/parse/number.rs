@@ -3,9 +3,9 @@
 /// Properties of a number that are known after scanning it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// `true` if there is neither a fraction nor an exponent.
+    /// `true` if the number has neither a fraction nor an exponent.
     pub(crate) integer: bool,
-    /// `true` if it is so short that it fits whatever its digits are.
+    /// `true` if the number is so short that it fits whatever its digits are.
     pub(crate) short: bool,
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Shape {
-    /// Returns whether a 64-bit type can hold the number: integers as `i64` or `u64`, others as `f64`, rounded, but not
-    /// to infinity or zero.
+    /// Returns whether a 64-bit type can hold the number. Integers must fit `i64` or `u64`. Others must fit `f64` after
+    /// rounding, without becoming infinity or zero.
     pub(crate) fn fits(self, text: &str) -> bool {
         if self.short {
             return true;

@@ -3,17 +3,17 @@
 use super::{Document, Parser, Span, suspicious::may_be_suspicious};
 use crate::{caps::Caps, scan};
 
-/// Parses values of a text. Each document reuses the memory of the last one.
+/// Parses values of a text. Each document reuses the memory of the previous one.
 pub(crate) struct Parts<'t, 'c>(Parser<'t, 'c>);
 
 impl<'t, 'c> Parts<'t, 'c> {
-    /// `end` is the end of the text.
+    /// Creates a parser. `end` is the end of the text.
     pub(crate) fn new(text: &'t str, end: usize, caps: &'c Caps) -> Self {
         Parts(Parser::new(text, Span::new(0, end), caps, 64))
     }
 
-    /// Parses the value at an offset, at a depth. Returns the offset after it; `None` if it is not JSON, exceeds a cap,
-    /// or needs a note.
+    /// Parses the value at an offset and a depth. Returns the offset after it. `None` if the value is invalid JSON,
+    /// exceeds a cap, or needs a note.
     pub(crate) fn read(&mut self, at: usize, depth: usize) -> Option<usize> {
         let parser = &mut self.0;
         parser.document.nodes.clear();
@@ -30,8 +30,8 @@ impl<'t, 'c> Parts<'t, 'c> {
     }
 }
 
-/// Returns the offset of a string's closing quote. `at` is its first escape, or the quote. `None` if the string is not
-/// JSON, or if its escapes need a note.
+/// Returns the offset of a string's closing quote. `at` is the offset of its first escape, or of the quote. `None` if
+/// the string is invalid JSON, or if its escapes need a note.
 pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match text.get(at..)? {
@@ -59,8 +59,8 @@ pub(crate) fn end_of_string(text: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Appends the decoded content of a string, given without its quotes, whose end [`end_of_string`] found. `None` for any
-/// other string.
+/// Appends the decoded content of a string, which is given without its quotes. The string's end must have been found by
+/// [`end_of_string`]. `None` for any other string.
 pub(crate) fn decode(text: &str, decoded: &mut String) -> Option<()> {
     let mut rest = text;
     loop {

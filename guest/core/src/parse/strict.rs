@@ -1,5 +1,5 @@
-//! Checks whether a text is valid JSON (RFC 8259), and nothing else: returns the end of its value, or the position
-//! where it stops being JSON.
+//! Only checks whether a text is valid JSON (RFC 8259). Returns the end of its value, or the position at which it stops
+//! being JSON.
 
 use super::{MAX_LEVELS, number};
 use crate::scan::{plain, white_space};
@@ -8,7 +8,7 @@ use crate::scan::{plain, white_space};
 #[derive(Default)]
 pub(crate) struct Open {
     last: u64,
-    /// All words before the last one, with 64 bits each.
+    /// All full words of 64 bits. The last word is kept separately.
     full: Vec<u64>,
     depth: usize,
 }
@@ -44,7 +44,7 @@ impl Open {
     }
 }
 
-/// Returns the end of the JSON value that begins at an offset, whatever comes after it, or else the position where it
+/// Returns the end of the JSON value at an offset, whatever follows it. An error is the position at which the value
 /// stops being JSON.
 pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usize, usize> {
     let bytes = &text.as_bytes()[..end];
@@ -57,7 +57,7 @@ pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usi
             Some(&bracket @ (b'{' | b'[')) => {
                 at += 1;
                 at += white_space(&bytes[at..]);
-                // The code of a closing bracket is two higher than that of its opening one.
+                // The code of a closing bracket is its opening bracket's code plus two.
                 if bytes.get(at) == Some(&(bracket + 2)) {
                     at += 1;
                 } else {

@@ -1,18 +1,19 @@
-//! Detects escapes that are valid JSON but were likely meant as a backslash: `"\frac"` is a form feed and `rac`.
+//! Detects escapes that are valid JSON but were probably meant as a backslash: `"\frac"` is a form feed and `rac`.
 
 use super::{
     Document, Kind, Span,
     document::{BORROWED, Node},
 };
 
-/// The most escapes that get a note each.
+/// The maximum number of escapes with a separate note.
 const MAX_NOTES: usize = 8;
 
-/// The most letters after an escape that a note shows.
+/// The maximum number of letters after an escape that a note shows.
 const MAX_LETTERS: usize = 16;
 
-/// Commands of LaTeX that begin with `\n`, `\r` or `\t`, without that escape. Omits those whose rest is a word of a
-/// natural language (`\nu`, `\to`, `\tan`): after a line break or a tab, that word is more likely.
+/// LaTeX commands that begin with `
+/// `, `\r` or `\t`, without that escape. Omits commands whose rest is a word of a natural language (`
+/// u`, `\to`, `\tan`), because that word after a line break or a tab is more likely.
 const COMMANDS: [(u8, &[&str]); 3] = [
     (
         b'n',
@@ -43,7 +44,7 @@ const COMMANDS: [(u8, &[&str]); 3] = [
     ),
 ];
 
-/// Returns whether the escape whose letter is at an offset may be suspicious, so that a search for notes is needed.
+/// Returns whether the escape whose letter is at an offset may be suspicious. Only then are notes searched for.
 #[inline]
 pub(super) fn may_be_suspicious(text: &[u8], at: usize) -> bool {
     match text[at] {
@@ -57,8 +58,8 @@ pub(super) fn may_be_suspicious(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// Returns whether an escape, which begins with its letter, was likely meant as a backslash and that letter. A
-/// backspace is never text, and no letter follows a form feed.
+/// Returns whether an escape, which begins with its letter, was probably meant as a backslash and that letter. Text
+/// never contains a backspace, and no letter follows a form feed.
 fn is_suspicious(escape: &[u8]) -> bool {
     match escape {
         [b'b', ..] => true,
@@ -67,12 +68,13 @@ fn is_suspicious(escape: &[u8]) -> bool {
     }
 }
 
-/// Returns whether a string, with its quotes, begins as the path of a file on Windows: `"C:\temp`.
+/// Returns whether a string, including its quotes, begins like a Windows file path: `"C:\temp`.
 fn is_path(string: &[u8]) -> bool {
     matches!(string, [b'"', drive, b':', b'\\', ..] if drive.is_ascii_alphabetic())
 }
 
-/// The first two letters of the commands after each escape, one bit each. Most words that begin a line have others.
+/// The first two letters of the commands after each escape, one bit each. Most words at the beginning of a line begin
+/// differently.
 const BEGINNINGS: [[u32; 2]; COMMANDS.len()] = {
     let mut beginnings = [[0; 2]; COMMANDS.len()];
     let mut escape = 0;
@@ -102,7 +104,7 @@ fn is_command(escape: &[u8]) -> bool {
     COMMANDS[index].1.iter().any(|known| known.as_bytes() == rest)
 }
 
-/// Returns the ASCII letters that a text begins with, as far as a note shows them.
+/// Returns the leading ASCII letters of a text that a note shows.
 fn letters(text: &[u8]) -> &str {
     str::from_utf8(&text[..count_letters(text)]).unwrap_or_default()
 }

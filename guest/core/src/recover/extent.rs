@@ -1,4 +1,4 @@
-//! Determines how far a unit extends by its brackets and quotes, and whether an array ends.
+//! Determines the extent of a unit by its brackets and quotes, and the end of an array.
 
 use super::Recovery;
 use crate::parse::loose::{Bracket, Ends, State, Token};
@@ -24,8 +24,8 @@ impl Containers {
         *self.count(bracket) += 1;
     }
 
-    /// Returns the innermost container of a kind. The containers passed on the way are removed next, so that all of
-    /// this is linear.
+    /// Returns the innermost container of a kind. The caller then removes the containers that were skipped, so that the
+    /// total time is linear.
     fn innermost(&mut self, bracket: Bracket) -> Option<usize> {
         if *self.count(bracket) == 0 {
             return None;
@@ -42,12 +42,12 @@ impl Containers {
     }
 }
 
-/// The extent of a unit, as far as its brackets and quotes tell.
+/// The extent of a unit, judging by its brackets and quotes.
 pub(super) struct Extent {
     pub(super) end: usize,
-    /// `true` if it is the rest of an object that lost its first bracket.
+    /// `true` if the unit is the rest of an object that lost its opening bracket.
     pub(super) fragment: bool,
-    /// `true` if its brackets or quotes do not match, so that it may end elsewhere.
+    /// `true` if the unit's brackets or quotes do not match, so that it may end elsewhere.
     pub(super) suspect: bool,
 }
 
@@ -62,14 +62,14 @@ impl Recovery<'_, '_> {
     }
 
     fn extent_with(&mut self, open: &mut Containers, in_array: bool) -> Extent {
-        // The end of the last token, that of the last one before a comma, and the last token outside of brackets.
+        // The end of the last token, the end of the last token before a comma, and the last token outside brackets.
         let (mut end, mut before_comma, mut last) = (self.lexer.peek().start, 0, None);
         let (mut fragment, mut suspect) = (false, false);
         let mut previous = Token::Comma;
         loop {
             let lexeme = self.lexer.peek_mark();
             if matches!(lexeme.token, Token::Comment | Token::Space) {
-                // Text that may be part of the unit is not excluded from it.
+                // Does not exclude text that may be part of the unit.
                 let bracket = if in_array { Bracket::Array } else { Bracket::Object };
                 if lexeme.token == Token::Comment && self.may_be_data(lexeme, bracket) {
                     end = lexeme.end;
@@ -107,7 +107,7 @@ impl Recovery<'_, '_> {
                 (Token::Open(bracket), Some((Bracket::Object, state @ (State::Next | State::After))))
                     if bracket == Bracket::Object =>
                 {
-                    // An object where none is allowed: brackets are missing before it.
+                    // An object is not allowed here, so brackets are missing before it.
                     suspect = true;
                     let before = if *state == State::Next { before_comma } else { end };
                     match open.innermost(Bracket::Array) {
@@ -128,7 +128,7 @@ impl Recovery<'_, '_> {
                         suspect |= own + 1 < open.stack.len();
                         open.truncate(own);
                     }
-                    // The bracket closes an enclosing container, or is an extra one.
+                    // The bracket closes an enclosing container, or is extra.
                     None if in_array && self.is_end_of_items(bracket, lexeme.start) => {
                         return Extent { end, fragment, suspect };
                     }
@@ -161,19 +161,19 @@ impl Recovery<'_, '_> {
             && ahead.next_past_blanks().token == Token::Colon
     }
 
-    /// Returns whether the bracket before this position can end the array, judging by what comes next.
+    /// Returns whether the bracket before this position can end the array, judging by the text after it.
     pub(super) fn may_end_here(&mut self, bracket: usize) -> bool {
         let mut ahead = self.lexer;
         match ahead.next_past_blanks().token {
             Token::Comma => {}
             Token::End | Token::Close(_) => return true,
-            // A comma or something else is missing here.
+            // A comma or another token is missing here.
             _ => return self.next_item(bracket, bracket).is_none(),
         }
         match (ahead.next_past_blanks().token, self.parents.last()) {
             (Token::Open(_), Some(Bracket::Object) | None) => false,
             (Token::String(_) | Token::Word, Some(Bracket::Object)) => {
-                // A comment may contain what comes after the name.
+                // A comment may contain the text after the name.
                 matches!(ahead.next_past_blanks().token, Token::Colon | Token::End | Token::Close(Bracket::Object))
             }
             (Token::String(_) | Token::Word, None) => false,
@@ -181,7 +181,8 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Returns whether a bracket inside an item that lost some of its own ends the array, or the container around it.
+    /// Returns whether a bracket ends the array or the container around it. The bracket is inside an item that lost
+    /// some brackets.
     fn is_end_of_items(&mut self, bracket: Bracket, at: usize) -> bool {
         match bracket {
             Bracket::Array => self.is_tail(at + 1),
@@ -189,13 +190,13 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Returns whether the text from here on closes the enclosing containers, with well-formed members or items before
+    /// Returns whether the rest of the text closes the enclosing containers, with well-formed members or items before
     /// each end.
     pub(super) fn is_tail(&mut self, at: usize) -> bool {
         self.tail(at).is_ok_and(|end| end >= self.end)
     }
 
-    /// Returns the end of the enclosing containers or, if they do not end, the position up to which they are
+    /// Returns the end of the enclosing containers. If they do not end, returns the position up to which they are
     /// well-formed.
     pub(super) fn tail(&mut self, mut at: usize) -> Result<usize, usize> {
         let bytes = &self.output.as_bytes()[..self.end];
@@ -226,7 +227,7 @@ impl Recovery<'_, '_> {
     }
 }
 
-/// Returns whether brackets, or text between them, are missing between two tokens.
+/// Returns whether brackets, or the text between them, are missing between two tokens.
 fn is_out_of_step(previous: Token, next: Token) -> bool {
     matches!(
         (previous, next),

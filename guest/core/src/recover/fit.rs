@@ -1,5 +1,5 @@
-//! Finds the end of a broken unit: its tokens are parsed by JSON's grammar and, where they violate it, an extra or
-//! missing bracket is tried. The text after the unit decides between the readings.
+//! Finds the end of a broken unit. Its tokens are parsed by the JSON grammar. Where a token violates the grammar, an
+//! extra or missing bracket is assumed. The text after the unit decides between the resulting readings.
 
 use super::{
     Recovery,
@@ -10,10 +10,10 @@ use crate::{
     parse::loose::{Bracket, Ends, Lexeme, Lexer, Quoted, State, Token},
 };
 
-/// The most faults that are assumed in a unit.
+/// The maximum number of faults that are assumed in a unit.
 const MAX_FAULTS: usize = 3;
 
-/// The most readings that are followed at a time: those that got furthest.
+/// The maximum number of readings that are followed at a time. Keeps those that got furthest.
 const MAX_READINGS: usize = 4;
 
 /// The text to read.
@@ -59,12 +59,12 @@ fn is_doubtful(quoted: Quoted) -> bool {
     quoted.quotes_inside || quoted.ends == Ends::Lost
 }
 
-/// The minimum cost of a step of a reading, and the cost of each byte or bracket that it examines. A token costs more
-/// than a byte of JSON.
+/// The minimum cost of a step of a reading, and the cost of each byte or bracket that the step examines. A token costs
+/// more than a byte of JSON.
 const STEP: usize = 64;
 const PER_THING: usize = 2;
 
-/// The minimum cost of a token: a token of a single byte takes as much work as a longer one.
+/// The minimum cost of a token, because a single-byte token takes as much work as a longer one.
 const PER_TOKEN: usize = 8;
 
 /// One way to read a unit, up to a position.
@@ -74,7 +74,7 @@ struct Reading<'t> {
     lexer: Lexer<'t>,
     stack: Vec<(Bracket, State)>,
     previous: Token,
-    /// The end of the last token, and of the last one before a comma.
+    /// The end of the last token, and the end of the last token before a comma.
     end: usize,
     before_comma: usize,
 }
@@ -96,13 +96,13 @@ enum Fault {
     Other,
     /// The token is an extra bracket.
     TooMany,
-    /// The closing bracket of the innermost container is missing, or its opening one is extra.
+    /// The closing bracket of the innermost container is missing, or its opening bracket is extra.
     NotEnded,
     /// The opening bracket of a container is missing.
     NotBegun(Bracket),
     /// The token is a string that ends at its first quote.
     EndsAtQuote,
-    /// The token is a string that lost its quote before the marks in front of the next one.
+    /// The token is a string that lost its quote before the marks that precede the next string.
     EndsBeforeMarks,
 }
 
@@ -184,8 +184,8 @@ impl<'t> Reading<'t> {
         self.end = lexeme.end;
     }
 
-    /// Continues after a token that is not allowed here, assuming a fault. Returns `None` if that fault is impossible,
-    /// and the end of the unit if the fault ends it.
+    /// Continues after an invalid token, assuming a fault. Returns `None` if that fault is impossible. If the fault
+    /// ends the unit, returns the end of the unit.
     fn go_on(&mut self, mut lexeme: Lexeme, fault: Fault) -> Option<Option<usize>> {
         let token = lexeme.token;
         match fault {
@@ -201,7 +201,7 @@ impl<'t> Reading<'t> {
                 return Some(None);
             }
             Fault::NotEnded => {
-                // If the container is empty, its opening bracket is more likely extra.
+                // If the container is empty, its opening bracket is more likely to be extra.
                 if matches!((self.previous, token), (Token::Open(_), Token::Open(_) | Token::String(_) | Token::Word)) {
                     return None;
                 }
@@ -258,7 +258,7 @@ impl<'t> Reading<'t> {
 
 impl Recovery<'_, '_> {
     /// Returns the end of the broken unit that begins here, judging by the possible meanings of its brackets and by the
-    /// text after it. `None` if nothing after it is well-formed.
+    /// text after it. `None` if no text after it is well-formed.
     pub(super) fn fitting_end(&mut self, start: usize, fragment: bool) -> Option<usize> {
         let text = Text { text: self.output, end: self.end, lenient: self.repairs() };
         let mut best: Option<(Outlook, usize)> = None;
@@ -289,7 +289,7 @@ impl Recovery<'_, '_> {
             if self.budget == 0 {
                 break;
             }
-            // From now on, searches only for ends that include nothing of what follows.
+            // From now on, searches only for ends that include no following text.
             if let Some((outlook, end)) = &best
                 && outlook.follows > Follows::Nothing
             {
@@ -313,12 +313,12 @@ impl Recovery<'_, '_> {
         (outlook.follows > Follows::Nothing && end > start).then_some(end)
     }
 
-    /// Deducts the cost of a step that examines this many things.
+    /// Deducts the cost of a step that examines `things` bytes or brackets.
     fn pay(&mut self, things: usize) {
         self.budget = self.budget.saturating_sub(STEP + PER_THING * things);
     }
 
-    /// Considers that the unit was cut short before an item that begins like the others, if as much after it is
+    /// Considers that the unit was cut short before an item that begins like the others, if as much text after it is
     /// well-formed.
     fn cut_short(&mut self, start: usize, best: &mut Option<(Outlook, usize)>) {
         let mut from = self.past_first(start);

@@ -1,8 +1,8 @@
-//! Recovers the items of an invalid text one by one: broken ones are left out, and the others are kept.
+//! Recovers the items of an invalid text one by one. Broken items are left out, and the others are kept.
 //!
-//! The path to the items' array is read token by token. Each item, and each member beside that path, is a unit: its
-//! extent is determined first, and then it is JSON or not. Damage stays within a unit: brackets and quotes are soon in
-//! step again.
+//! The path to the items' array is read token by token. Each item, and each member beside that path, is a unit. The
+//! extent of a unit is determined first, and then whether it is JSON. Damage is confined to a unit, because brackets
+//! and quotes are soon in step again.
 
 mod extent;
 mod fit;
@@ -24,10 +24,10 @@ use crate::{
 use extent::{Containers, Extent};
 use resync::Beginning;
 
-/// The bytes that the search for well-formed text may read, for each byte of the text.
+/// The number of bytes, for each byte of the text, that the search for well-formed text may read.
 const BYTES_PER_BYTE: usize = 2;
 
-/// The minimum of that budget, in bytes: many readings of a short text are tried.
+/// The minimum of that budget, in bytes, so that many readings of a short text are tried.
 const LEAST_BYTES: usize = 1 << 16;
 
 /// The edits that turn a text into JSON, and the items that they leave out.
@@ -44,10 +44,10 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// Returns where it breaks. The location is relative to the item.
+    /// Returns the position at which the item stops being JSON. The location is relative to the item.
     pub(crate) fn broken(&self, output: &str, caps: &Caps) -> Broken {
         let end = self.span.end as usize;
-        // An item that is JSON was cut off: it may have been longer.
+        // The item is JSON but was cut off, so it may have been longer.
         let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Location::root() };
         parse(output, self.span, caps).err().unwrap_or_else(cut_off)
     }
@@ -55,9 +55,9 @@ impl Malformed {
 
 /// The reason why no items could be recovered.
 pub(crate) enum Unrecovered {
-    /// Their array was not found.
+    /// The array of items was not found.
     NoArray,
-    /// The text ends before the first item does, so that there may have been any number; or they exceed their cap.
+    /// The text ends before the first item ends, so that the number of items is unknown, or the items exceed their cap.
     NoItems,
 }
 
@@ -154,14 +154,14 @@ struct Recovery<'t, 'c> {
     malformed: Vec<Malformed>,
     /// The positions where one list ends and the next one begins, including both brackets.
     joints: Vec<(usize, usize)>,
-    /// The common beginning of the items, once one was read.
+    /// The common beginning of the items, once an item was read.
     beginning: Option<Beginning<'t>>,
-    /// The bytes that may still be read to find well-formed text.
+    /// The number of bytes that may still be read to find well-formed text.
     budget: usize,
     repairs_left: usize,
     /// The number of consecutive units that no repair fixed.
     in_vain: usize,
-    /// Kept for `extent`, to allocate only once.
+    /// Reused by `extent`, to allocate only once.
     open: Containers,
 }
 
@@ -188,12 +188,12 @@ impl Recovery<'_, '_> {
             self.lexer.skip();
             return self.container(0, open.end);
         }
-        // Consecutive documents, if a list of them is requested.
+        // The text may be consecutive documents, if a list of them is requested.
         if self.steps.is_empty() { self.row(first) } else { Err(Unrecovered::NoArray) }
     }
 
-    /// Recovers a container on the path to the items, or their array, after its bracket. Returns its edits, and its
-    /// end.
+    /// Recovers a container on the path to the items, or the array of items, from after its opening bracket. Returns
+    /// its edits and its end.
     fn container(&mut self, depth: usize, open: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let bracket = self.bracket(depth);
         let (units, end) = match bracket {
@@ -228,8 +228,8 @@ impl Recovery<'_, '_> {
         Ok((edits, end))
     }
 
-    /// Returns the edits that leave only the units of a container that are JSON, separated by commas. Notes the items
-    /// that are left out.
+    /// Returns the edits that leave only the valid units of a container, separated by commas. Records the items that
+    /// are left out.
     fn assemble(&mut self, units: Vec<Unit>, open: usize, end: &End, is_items: bool) -> Vec<Edit> {
         let removed = if is_items { ChangeKind::ItemRemoved } else { ChangeKind::MemberRemoved };
         let mut edits = Vec::new();
@@ -244,7 +244,7 @@ impl Recovery<'_, '_> {
                 None => {
                     left_out = true;
                     if is_items {
-                        // White space at its end is part neither of the unit nor of the change that removes it.
+                        // White space at the end belongs neither to the unit nor to the change that removes it.
                         let end = unit.start + self.output[unit.start..unit.end].trim_ascii_end().len();
                         self.malformed.push(Malformed { index, span: Span::new(unit.start, end) });
                     }
@@ -256,7 +256,7 @@ impl Recovery<'_, '_> {
         edits
     }
 
-    /// Leaves only `comma` between two units. Lists that meet there become one.
+    /// Leaves only `comma` between two units. Joins lists that meet there.
     fn gap(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
         let (mut at, mut comma) = (from, comma);
         let joints = &self.joints[self.joints.partition_point(|(start, _)| *start < from)..];
@@ -268,7 +268,7 @@ impl Recovery<'_, '_> {
         self.between((at, to), comma, removed, edits);
     }
 
-    /// Does the same if no lists meet.
+    /// Like [`gap`](Self::gap), where no lists meet.
     fn between(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
         let text = &self.output[from..to];
         let front = text.len() - text.trim_ascii_start().len();
@@ -325,7 +325,7 @@ impl Recovery<'_, '_> {
                     let end = self.extent(false).end;
                     units.push(self.member(lexeme.start, end));
                 }
-                // It has no name: no repair makes it a member.
+                // The value has no name, and no repair makes it a member.
                 Token::Open(_) => {
                     let end = self.extent(false).end;
                     units.push(Unit { start: lexeme.start, end, read: None });
@@ -347,7 +347,7 @@ impl Recovery<'_, '_> {
         comment::may_be_data(self.output, (comment.start, comment.end), Some((bracket, state)))
     }
 
-    /// Returns a comment that may be a unit, to be left out like one.
+    /// Returns a comment as a unit to be left out, because it may be data.
     fn doubtful(&self, comment: Lexeme) -> Unit {
         Unit { start: comment.start, end: comment.end, read: None }
     }
@@ -359,8 +359,8 @@ impl Recovery<'_, '_> {
         ahead.peek_past_blanks().token == Token::Colon
     }
 
-    /// Returns the edits of a member's name if the member is the next step to the items, judging by its name and by the
-    /// bracket that its value begins with. Of duplicate members, the first one counts.
+    /// Returns the edits of a member's name if the member is the next step to the items, judging by its name and the
+    /// opening bracket of its value. If a name occurs twice, the first member counts.
     fn on_the_way(&self, depth: usize, name: (usize, usize)) -> Result<Option<Vec<Edit>>, Unrecovered> {
         let Some(Step::Name(step)) = self.steps.get(depth) else {
             return Ok(None);
@@ -373,7 +373,7 @@ impl Recovery<'_, '_> {
         if self.output[name.0..name.1].trim_matches('"') == step { Err(Unrecovered::NoArray) } else { Ok(None) }
     }
 
-    /// Returns the edits that turn a name as written into a string, if it is this name.
+    /// Returns the edits that turn a written name into a string, if it equals `name`.
     fn named(&self, (start, end): (usize, usize), name: &str) -> Option<Vec<Edit>> {
         let span = Span::new(start, end);
         let is = |text: &str, span| {
@@ -426,7 +426,7 @@ impl Recovery<'_, '_> {
         Ok(read)
     }
 
-    /// Recovers the elements of an array: the items, or elements of which one is on the path to them.
+    /// Recovers the elements of an array. These are the items, or one of them is on the path to the items.
     fn elements(&mut self, depth: usize) -> Result<(Vec<Unit>, End), Unrecovered> {
         let target = match self.steps.get(depth) {
             Some(Step::Index(index)) => Some(*index),
@@ -434,7 +434,7 @@ impl Recovery<'_, '_> {
         };
         let mut units: Vec<Unit> = Vec::new();
         let end = loop {
-            // Above its cap, the list is rejected, however many items are left out.
+            // A list above its cap is rejected, however many items are left out.
             if units.len() > self.caps.array_items {
                 return Err(Unrecovered::NoItems);
             }
@@ -484,7 +484,7 @@ impl Recovery<'_, '_> {
             }
         };
         match target {
-            // Without one of them, the others would have other indices.
+            // If an element were left out, the others would have other indices.
             Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_none()) => {
                 Err(Unrecovered::NoArray)
             }
@@ -492,7 +492,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Returns the position of another list of items directly after the one that ends here, if that is the whole
+    /// Returns the position of another list of items directly after the list that ends here, if the two are the whole
     /// document.
     fn next_list(&self, depth: usize, end: usize) -> Option<usize> {
         if depth > 0 || !self.steps.is_empty() {
@@ -503,11 +503,11 @@ impl Recovery<'_, '_> {
         rest.starts_with('[').then(|| self.end - rest.len())
     }
 
-    /// Returns the end of a line of words between two items: the next line begins like the last item.
+    /// Returns the end of a line of words between two items. The next line must begin like the last item.
     fn words(&self, start: usize, units: &[Unit]) -> Option<usize> {
         let is_item = |text: &str| text.starts_with('{');
         let last = units.last().filter(|last| last.read.is_some())?;
-        // Each line is searched once: from its first word.
+        // Searches each line once, from its first word.
         if !is_item(&self.output[last.start..]) || !begins_line(self.output, start) {
             return None;
         }
@@ -521,18 +521,18 @@ impl Recovery<'_, '_> {
         (is_between && is_sentence && is_words).then(|| start + words.len())
     }
 
-    /// Returns whether the next member belongs to the object around the array, which lost its bracket.
+    /// Returns whether the next member belongs to the object around the array. The array has then lost its bracket.
     fn is_after_items(&mut self, units: &[Unit]) -> bool {
         let last = units.last().filter(|last| last.read.is_some()).map(|last| last.end);
         self.parents.last() == Some(&Bracket::Object) && last.is_some_and(|end| self.is_tail(end))
     }
 
-    /// Adds an element, if it is one. A fragment is the rest of an object without its first bracket.
+    /// Adds an element, unless the text contains none. A fragment is the rest of an object without its opening bracket.
     fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
         let text = &self.output[start..extent.end];
         let quotes = if self.repairs() { "\"{['“”‘’`" } else { "\"{[" };
         let has_content = |character: char| character.is_alphanumeric() || quotes.contains(character);
-        // Dots represent items that were left out.
+        // Dots stand for items that the producer left out.
         if !text.contains(has_content) && !text.contains("...") && !text.contains('…') {
             return;
         }

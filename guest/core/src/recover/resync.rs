@@ -1,5 +1,5 @@
-//! Finds well-formed text if brackets and quotes do not match: an item that begins like the others and is JSON, the
-//! bracket that ends the array, or a rest that is well-formed to its end.
+//! Finds well-formed text where brackets and quotes do not match: a valid item that begins like the others, the bracket
+//! that ends the array, or a rest that is well-formed to its end.
 
 use super::{Recovery, Unit, extent::Extent};
 use crate::parse::{
@@ -11,10 +11,10 @@ use crate::parse::{
 /// The minimum cost of examining one position.
 const LOOK: usize = 16;
 
-/// The number of bytes that are searched for the first name of a broken object.
+/// The number of bytes in which the first name of a broken object is searched for.
 const LIKELY: usize = 256;
 
-/// The beginning of an object: its first name and, if it begins a line, the white space before it.
+/// The beginning of an object: its first name, and the white space before it if it begins a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Beginning<'t> {
     name: &'t str,
@@ -42,8 +42,8 @@ pub(super) struct Outlook {
 }
 
 impl<'t> Recovery<'t, '_> {
-    /// Classifies the text after an element that starts at `start`, if it ends at `end`. `known` is the outlook at
-    /// another position.
+    /// Classifies the text after an element that begins at `start`, assuming that it ends at `end`. `known` is the
+    /// outlook at another position.
     pub(super) fn outlook(&mut self, start: usize, end: usize, known: Option<(Outlook, usize)>) -> Outlook {
         let (mut at, mut items, mut alike) = (end, 0, true);
         let (follows, reach) = loop {
@@ -76,7 +76,7 @@ impl<'t> Recovery<'t, '_> {
                 None => break (broken, at),
             }
         };
-        // Unless all is well-formed, only what begins like the other items is certainly one.
+        // Unless everything is well-formed, only text that begins like the other items is certainly an item.
         let follows = if follows == Follows::Items && !alike { Follows::Nothing } else { follows };
         Outlook { follows, alike, reach }
     }
@@ -95,8 +95,8 @@ impl<'t> Recovery<'t, '_> {
         self.end - self.output[at..self.end].trim_ascii_start().len()
     }
 
-    /// Returns whether the last element that is JSON, in an array without an end, is broken after all: it includes
-    /// brackets of the array and of the text after it, and other items. Those are read then.
+    /// Returns whether the last valid element of an array without an end is broken after all, because it includes
+    /// brackets of the array and of the text after it, and other items. In that case, reads these items.
     pub(super) fn last_took_the_rest(&mut self, units: &mut Vec<Unit>) -> bool {
         let Some(last) = units.iter().rposition(|unit| unit.read.as_ref().is_some_and(Vec::is_empty)) else {
             return false;
@@ -105,8 +105,8 @@ impl<'t> Recovery<'t, '_> {
         let Some(item) = self.next_item(start, self.past_first(start)).filter(|item| *item < end) else {
             return false;
         };
-        // A text may be cut off directly after an item. An item that contains others of its kind has them in a list of
-        // their own.
+        // The text may be cut off directly after an item. An item that contains others of its kind has them in its own
+        // list.
         self.spend(start, Some(end));
         if !self.is_mixed((start, end)) || self.end_of_array(item, self.end).is_none() {
             return false;
@@ -141,8 +141,8 @@ impl<'t> Recovery<'t, '_> {
         before.strip_suffix(',').unwrap_or(before).trim_ascii_end().len()
     }
 
-    /// Returns the end of a broken item, if it differs from the apparent one: before a certain item, or before the
-    /// array's own bracket. The next token is then the one after it.
+    /// Returns the end of a broken item, if it differs from the apparent end: before an item that is certain, or before
+    /// the array's own bracket. The lexer is then at the token after it.
     pub(super) fn resync(&mut self, start: usize, extent: &Extent) -> Option<usize> {
         if self.budget == 0 {
             return None;
@@ -163,7 +163,7 @@ impl<'t> Recovery<'t, '_> {
         let inside = self.past_first(start);
         let (from, item) = match (extent.suspect, next.token) {
             (true, _) => (inside, self.next_item(start, inside).or_else(|| self.rest_of_items(inside))),
-            // It may be cut off, and then what is inside belongs to it.
+            // The item may be cut off, so that the inner text belongs to it.
             (false, Token::End) => return None,
             (false, _) if in_step => return None,
             (false, _) => (extent.end, self.next_item(start, extent.end).or_else(|| self.rest_of_items(extent.end))),
@@ -178,7 +178,7 @@ impl<'t> Recovery<'t, '_> {
         self.output[start..self.end].chars().next().map_or(self.end, |first| start + first.len_utf8())
     }
 
-    /// Returns the next item from a position on that is JSON and begins like the items here.
+    /// Returns the next valid item from a position on that begins like the other items.
     pub(super) fn next_item(&mut self, start: usize, from: usize) -> Option<usize> {
         let Beginning { name, indent } = match self.beginning {
             Some(beginning) => beginning,
@@ -210,7 +210,7 @@ impl<'t> Recovery<'t, '_> {
         None
     }
 
-    /// Returns the next position from which all is well-formed: only items up to the end of the array, and the text
+    /// Returns the next position from which everything is well-formed: items up to the end of the array, and the text
     /// after it.
     fn rest_of_items(&mut self, from: usize) -> Option<usize> {
         let mut at = from;
@@ -257,7 +257,7 @@ impl<'t> Recovery<'t, '_> {
 
     /// Returns the same, or the position where the value breaks.
     fn reach(&mut self, at: usize) -> Result<usize, usize> {
-        // A hostile text has many positions where values begin and nothing ends.
+        // In a hostile text, values begin at many positions and none of them ends.
         let end = (at + self.budget).min(self.end);
         let end = self.output.floor_char_boundary(end);
         let read = strict_end(self.output, (at, end));
@@ -295,8 +295,8 @@ impl<'t> Recovery<'t, '_> {
         before.ends_with('\n').then(|| &output[before.len()..at])
     }
 
-    /// Returns whether members without a bracket before them belong to the previous object: it lacks the name of the
-    /// first one.
+    /// Returns whether members without an opening bracket belong to the previous object, because it lacks the first of
+    /// these names.
     pub(super) fn continues(&self, object: (usize, usize), fragment: usize) -> bool {
         let parsed = parse(self.output, Span::new(object.0, object.1), self.caps);
         let (Ok(parsed), Some(Beginning { name, .. })) = (parsed, self.likely_beginning(fragment)) else {

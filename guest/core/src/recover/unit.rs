@@ -1,4 +1,4 @@
-//! Decides whether a unit is JSON: as it is, after repair, or not at all.
+//! Decides whether a unit is valid JSON, becomes valid after repair, or cannot be repaired.
 
 use super::{Recovery, Repairs, Unit};
 use crate::{
@@ -6,20 +6,20 @@ use crate::{
     repair::{Tail, repair_member, repair_value},
 };
 
-/// Repairs a piece of the output. The last argument is `true` if a string that was cut off is kept.
+/// Repairs a piece of the output. If the last argument is `true`, keeps a string that was cut off.
 type Repair = fn(&str, (usize, usize), bool) -> Option<Vec<Edit>>;
 
-/// The number of consecutive units without a successful repair after which none is tried any more.
+/// The number of consecutive units without a successful repair after which no further repair is tried.
 const MAX_IN_VAIN: usize = 256;
 
 impl Recovery<'_, '_> {
-    /// Returns whether a piece is JSON as it is.
+    /// Returns whether a piece is valid JSON without changes.
     pub(super) fn is_strict(&self, start: usize, end: usize) -> bool {
         strict_end(self.output, (start, end)).is_ok_and(|value| self.output[value..end].trim_ascii_start().is_empty())
             && !self.may_be_longer(end)
     }
 
-    /// Returns whether JSON that ends here may have been longer: a number at the end of the output.
+    /// Returns whether JSON that ends here may have been longer: it is a number at the end of the output.
     fn may_be_longer(&self, end: usize) -> bool {
         self.output[..end].ends_with(|last: char| last.is_ascii_digit()) && Tail::of(self.output, end) == Tail::Open
     }
@@ -28,7 +28,7 @@ impl Recovery<'_, '_> {
         if self.is_strict(start, end) { Unit { start, end, read: Some(Vec::new()) } } else { self.broken(start, end) }
     }
 
-    /// Handles an item that is not JSON as it is.
+    /// Handles an item that is not valid JSON.
     pub(super) fn broken(&mut self, start: usize, end: usize) -> Unit {
         Unit { start, end, read: self.repaired(repair_value, (start, end)) }
     }

@@ -1,7 +1,7 @@
-//! Decides whether an apparent comment may be data: then the text has two readings, and neither is chosen.
+//! Decides whether an apparent comment may be data. The text then has two readings, and no repair is made.
 //!
-//! Text between `/*` and `*/` is a comment. Text after `//` or `#` is a comment only if it makes no sense as data:
-//! `#fff` after a colon is a colour, and `// x, "b": 1` beside a value contains a member.
+//! Text between `/*` and `*/` is a comment. Text after `//` or `#` is a comment only if it makes no sense as data. For
+//! example, `#fff` after a colon is a colour, and `// x, "b": 1` beside a value contains a member.
 
 use crate::parse::{
     is_plain_scalar,
@@ -20,7 +20,7 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
         return false;
     }
     let hash = comment.starts_with('#');
-    // Written without a space: `#x`, `//x`.
+    // The comment has no space after its mark: `#x`, `//x`.
     let glued = !inside.starts_with(|first: char| first.is_whitespace() || "\"'{[".contains(first));
     let own_line = begins_line(text, start);
     let as_one = glued && (hash || is_one_word(inside));
@@ -31,7 +31,7 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
         }
         Some((_, State::First | State::Next)) => as_name,
         Some((_, State::Colon)) => inside.contains(':'),
-        // The comma before it may be missing.
+        // The comma before the comment may be missing.
         Some((bracket, State::After)) if own_line => match bracket {
             Bracket::Array => as_one,
             Bracket::Object => as_name,
@@ -43,7 +43,7 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
     here || half_a_string || (!own_line && (has_item || has_member(inside) || swallows(inside)))
 }
 
-/// Returns whether what begins after a text may belong to the value before it: `12 #4`, `10//2`, `""//x"`.
+/// Returns whether text that follows a value may belong to that value: `12 #4`, `10//2`, `""//x"`.
 fn is_beside_value(before: &str, hash: bool) -> bool {
     match hash {
         true => before.trim_end_matches([' ', '\t']).ends_with(char::is_alphanumeric),
@@ -51,7 +51,7 @@ fn is_beside_value(before: &str, hash: bool) -> bool {
     }
 }
 
-/// Returns whether a text is only one word, apart from another comment.
+/// Returns whether a text is a single word, apart from another comment.
 fn is_one_word(text: &str) -> bool {
     let (_, after) = text.trim().split_once(char::is_whitespace).unwrap_or_default();
     after.is_empty() || after.trim_start().starts_with(['#', '/'])
@@ -71,7 +71,7 @@ fn has_member(text: &str) -> bool {
         .any(|after| after.trim_start().starts_with(':'))
 }
 
-/// Returns whether a text has a comma, outside of its own brackets, that a member or a value follows.
+/// Returns whether a text has a comma outside its own brackets, followed by a member or a value.
 fn swallows(text: &str) -> bool {
     let mut depth = 0_usize;
     text.char_indices().any(|(at, character)| {

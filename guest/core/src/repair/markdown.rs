@@ -1,5 +1,5 @@
 //! Removes backslashes that Markdown needs and JSON does not allow: `\\*` and `\\_` in prose. In a pattern, a command,
-//! a formula or a path, the backslash may be intended: such a text has two readings, and is not repaired.
+//! a formula or a path, the backslash may be intended. Such a text has two readings, and is not repaired.
 
 /// Words in the names of members that hold patterns, formulas or code.
 const PATTERNS: [&str; 5] = ["regex", "regexp", "pattern", "tex", "latex"];
@@ -11,15 +11,15 @@ const PATHS: [&str; 6] = ["path", "file", "filename", "dir", "directory", "folde
 /// The escapes of one string.
 pub(super) struct Escapes<'t> {
     content: &'t str,
-    /// `true` if the backslashes before asterisks and underscores may be intended.
+    /// `true` if backslashes before asterisks and underscores may be intended.
     stars_in_doubt: bool,
     underscores_in_doubt: bool,
 }
 
 impl<'t> Escapes<'t> {
-    /// Creates the escapes for the content of a string, in the member of this name.
+    /// Creates the escapes for the content of a string in the member with this name.
     pub(super) fn of(content: &'t str, name: &str) -> Self {
-        // `filePath`, `file_paths`
+        // Matches names such as `filePath` and `file_paths`.
         let is_named = |words: &[&str]| {
             let is_word = |word: &str| {
                 let word = word.to_ascii_lowercase();
@@ -30,7 +30,7 @@ impl<'t> Escapes<'t> {
                 is_word(part) || is_word(&part[from..]) || is_word(&part[..from])
             })
         };
-        // Two backslashes, and common syntax of patterns and formulas.
+        // Double backslashes, and common syntax of patterns and formulas.
         let signs = ["\\\\", "^", "$", "(?", ".*", ".+", ":\\"];
         let in_doubt = signs.iter().any(|sign| content.contains(sign)) || is_named(&PATTERNS);
         Escapes {
@@ -44,7 +44,7 @@ impl<'t> Escapes<'t> {
     pub(super) fn has(&self, at: usize, escaped: char) -> bool {
         let (before, after) = (&self.content[..at], &self.content[at + 1 + escaped.len_utf8()..]);
         match escaped {
-            // Excludes globs, and patterns that repeat it.
+            // Excludes globs, and patterns that repeat the previous character.
             '*' => {
                 let is_glob = before.ends_with(['/', '.']) || after.starts_with(['/', '.', '+', '?', '{']);
                 !self.stars_in_doubt && !is_glob
@@ -53,7 +53,7 @@ impl<'t> Escapes<'t> {
             // Characters that would begin a heading, an item or a quote.
             '#' | '-' | '+' | '>' => {
                 let is_last = after.starts_with([' ', '#', '\\']);
-                // A heading has at most six.
+                // A heading has at most six marks.
                 let marks = before.bytes().rev().take(12).take_while(|byte| matches!(byte, b'#' | b'\\')).count();
                 !self.stars_in_doubt && is_last && begins_line(&before[..at - marks])
             }

@@ -1,8 +1,8 @@
-//! Repairs marks between tokens that have only one meaning there: a literal `\\n`, full-width punctuation, quotes that
-//! were escaped twice, and a curly quote that closes a straight one.
+//! Repairs marks between tokens that have only one possible meaning there: a literal `\
+//! `, full-width punctuation, quotes that were escaped twice, and a curly quote that closes a straight one.
 //!
-//! Applies only to a text that cannot be repaired otherwise. One scan distinguishes strings from the text between them.
-//! In a string, it changes only the quotes and, if those are escaped, the escapes.
+//! Applies only to a text that cannot be repaired in another way. One scan distinguishes strings from the text between
+//! them. In a string, the repair changes only the quotes, and the escapes if the quotes are escaped.
 
 use super::MAX_REPAIRS;
 use crate::{
@@ -13,8 +13,8 @@ use crate::{
     types::ChangeKind,
 };
 
-/// Returns the edits that replace other marks by JSON's, in a piece of a text. `None` if there are none, or one of them
-/// has another reading.
+/// Returns the edits that replace other marks in a piece of a text with JSON marks. `None` if there are no such marks,
+/// or if one of them has another reading.
 pub(crate) fn marks(text: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
     let text = &text[..end];
     if !text[start..].contains(['\\', '：', '，', '”']) {
@@ -27,7 +27,7 @@ pub(crate) fn marks(text: &str, (start, end): (usize, usize)) -> Option<Vec<Edit
     (!scanner.edits.is_empty()).then_some(scanner.edits)
 }
 
-/// Returns the position of the first object or array, judging by what follows its bracket.
+/// Returns the position of the first object or array, judging by the text after its bracket.
 fn first_bracket(text: &str) -> Option<usize> {
     let begins = |&(at, bracket): &(usize, &str)| {
         let inside = past_blanks(&text[at + 1..]);
@@ -59,7 +59,7 @@ fn past_blanks(text: &str) -> &str {
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// For each open bracket, whether the quotes of strings inside are escaped, as those of the first name are.
+    /// For each open bracket, whether the quotes of the strings inside are escaped like those of the first name.
     open: Vec<Option<bool>>,
     /// `true` if a value or a name precedes the next token.
     after_value: bool,
@@ -88,7 +88,7 @@ impl<'t> Scanner<'t> {
             match first {
                 '{' | '[' => {
                     let around = self.open.last().copied().unwrap_or(Some(false));
-                    // An escaped object can be inside an unescaped one.
+                    // An unescaped object can contain an escaped one.
                     self.open.push(if first == '{' && around == Some(false) { None } else { around });
                     self.after_value = false;
                     self.at += 1;
@@ -128,7 +128,7 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// Handles a backslash between tokens: escaped white space, or the escaped quote of a string.
+    /// Handles a backslash between tokens, which begins escaped white space or the escaped quote of a string.
     fn escape(&mut self) -> Option<()> {
         match self.text.as_bytes().get(self.at + 1) {
             Some(b'n' | b'r' | b't') => self.replace(ChangeKind::Space, 2, " "),
@@ -145,13 +145,13 @@ impl<'t> Scanner<'t> {
     }
 
     /// Checks the quotes at the beginning of a string. `None` if its quotes are escaped and those of its neighbours are
-    /// not, or the reverse: it may have lost its quotes, and these may be part of its text.
+    /// not, or the reverse. The string may then have lost its quotes, and these may be part of its text.
     fn quoted(&mut self, escaped: bool) -> Option<()> {
         let known = self.open.last_mut().map(|known| *known.get_or_insert(escaped));
         (known.unwrap_or(escaped) == escaped).then_some(())
     }
 
-    /// Reads the rest of a string whose quotes are escaped. Its content was escaped twice as well.
+    /// Reads the rest of a string with escaped quotes. Its content was also escaped twice.
     fn escaped_string(&mut self) -> Option<()> {
         while let Some(found) = self.rest().find(['\\', '"']) {
             self.at += found;
@@ -165,7 +165,7 @@ impl<'t> Scanner<'t> {
                 [b'\\', b'\\', b'\\', b'"', ..] => self.replace(ChangeKind::Unescaped, 4, "\\\""),
                 [b'\\', b'\\', b'\\', b'\\', ..] => self.replace(ChangeKind::Unescaped, 4, "\\\\"),
                 [b'\\', b'\\', rest @ ..] => {
-                    // A path or a formula whose quotes alone were escaped has other backslashes.
+                    // In a path or a formula whose quotes alone were escaped, the other backslashes are different.
                     let is_path = self.text[..self.at].ends_with(':');
                     let is_escape = match rest {
                         [b'n' | b'/' | b'u', ..] => true,
@@ -217,8 +217,8 @@ impl<'t> Scanner<'t> {
         self.after_value = true;
     }
 
-    /// Returns whether a string with straight quotes ends before this text: a mark comes next, and the next straight
-    /// quote begins another string.
+    /// Returns whether a string with straight quotes ends before this text. A mark must come next, and the next
+    /// straight quote must begin another string.
     fn is_end_of_straight(&mut self, after: &str) -> bool {
         let at = self.text.len() - after.len();
         if !past_blanks(after).starts_with([',', ':', '}', ']', '，', '：']) {

@@ -1,20 +1,20 @@
-//! Decides whether unescaped quotes inside a string belong to it: they do if they mark words in pairs, inches or a
-//! missing letter. A single extra one may be a slip, or the remains of another string.
+//! Decides whether unescaped quotes inside a string belong to it. They do if they mark words in pairs, inches, or a
+//! missing letter. A single extra quote may be a mistake, or the remains of another string.
 
 use super::scalar;
 use crate::parse::loose::Quotes;
 
-/// The most quotes inside a string. With more, it is in doubt.
+/// The maximum number of quotes inside a string. A string with more is in doubt.
 const MAX_INSIDE: usize = 64;
 
-/// Returns whether a string with unescaped quotes inside has another reading. `close` is the quote that ends it.
+/// Returns whether a string with unescaped quotes inside has another reading. `close` is its closing quote.
 pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     let single = matches!(quotes, Quotes::Single | Quotes::SmartSingle);
     let mut inside: Vec<Quote> = places(content, quotes).take(MAX_INSIDE + 1).collect();
     if inside.len() > MAX_INSIDE {
         return true;
     }
-    // Curly quotes come in pairs: a straight quote inside of them does not end them.
+    // Curly quotes come in pairs, so a straight quote inside does not end the string.
     if !close.is_ascii() {
         inside.retain(|quote| !content[quote.start..quote.end].is_ascii());
     }
@@ -34,7 +34,7 @@ pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
                 opened = Some(quote);
             }
             Some(first) => {
-                // Adjacent, spanning the whole string, or inches after an extra quote.
+                // The quotes are adjacent, span the whole string, or are inches after an extra quote.
                 let whole = first.start == 0 && end == content.len();
                 let inches = first.start == 0 && before.is_some_and(|before| before.is_ascii_digit());
                 in_doubt |= first.end == start || whole || inches;
@@ -47,7 +47,7 @@ pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     in_doubt || in_a_row || opened.is_some()
 }
 
-/// Returns whether a name in such quotes contains quotes that are not apostrophes.
+/// Returns whether a name in these quotes contains quotes that are not apostrophes.
 pub(super) fn are_in_name(name: &str, quotes: Quotes) -> bool {
     let is_apostrophe = |quote: &Quote| {
         matches!(quotes, Quotes::Single | Quotes::SmartSingle)
@@ -62,7 +62,7 @@ fn is_sign(before: char, single: bool) -> bool {
     if single { before.is_alphanumeric() } else { before.is_ascii_digit() }
 }
 
-/// Returns whether a value, or another line, begins where a string may have ended.
+/// Returns whether a value or another line begins at the possible end of a string.
 fn begins_value(text: &str) -> bool {
     let line = text.trim_start_matches([' ', '\t', '\r']);
     let word = line.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();

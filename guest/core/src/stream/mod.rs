@@ -1,8 +1,8 @@
-//! Follows an output that is still arriving. In flight, only what can no longer become valid is judged, and each item
-//! is reported as soon as it is complete. When the producer has stopped, `validate` judges the whole text.
+//! Follows an output as it arrives. While it is in flight, the session detects when it can no longer become valid, and
+//! reports each item as soon as it is complete. After the producer has stopped, `validate` judges the whole text.
 //!
-//! Reports in flight follow the text as `extract` and the strict parser read it, as far as that can be known before the
-//! end: blocks, the whole output, or JSON in prose; not the results of recovery and repair.
+//! Reports in flight follow the text as `extract` and the strict parser read it, as far as that is possible before the
+//! end: blocks, the whole output, or JSON in prose. They exclude the results of recovery and repair.
 
 #[cfg(test)]
 mod tests;
@@ -41,11 +41,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session for an output by this contract, with the lists that its `allow` refers to.
+    /// Opens a session for an output under this contract, with the lists that its `allow` refers to.
     ///
     /// # Errors
     ///
-    /// `bad_request` if the lists are not those that the contract asks for. This is checked before anything is read.
+    /// Returns `bad_request` if the lists are not those that the contract requires. This is checked before anything is
+    /// read.
     pub fn open(contract: &Contract, lists: Vec<NamedList>, evidence: Option<Vec<Observation>>) -> Result<Self, Fault> {
         allow::check_lists(contract.allow(), &lists)?;
         check_evidence(contract.evidence(), evidence.as_deref())?;
@@ -61,7 +62,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// `bad_request` after the end, or if the output is longer than offsets allow.
+    /// Returns `bad_request` after the end, or if the output is too long for offsets.
     pub fn push(&mut self, contract: &Contract, chunk: &str) -> Result<Progress, Fault> {
         if self.finished {
             return Err(wrong("chunk", "nothing", "must not come after the producer has stopped"));
@@ -99,7 +100,7 @@ fn wrong(name: &str, expected: &str, message: &str) -> Fault {
 /// The state at the next byte of the output.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Position {
-    /// Only white space has come.
+    /// Only white space has arrived.
     Beginning,
     Prose,
     /// After a fence, in the word that names the content.
@@ -114,7 +115,7 @@ enum Position {
     Quote,
     /// After what may be the beginning of a reasoning tag.
     Tag(Word, Outside),
-    /// In reasoning, after what may be the beginning of its end.
+    /// In reasoning, after a possible beginning of the end tag.
     Reasoning(Markup, Word, Outside),
     /// After a bracket in prose, which may begin an object or array.
     Bracket(u8, u32),
@@ -142,7 +143,7 @@ enum Before {
 /// The context around a tag.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Outside {
-    /// Only white space and reasoning have come.
+    /// Only white space and reasoning have arrived.
     Beginning,
     Prose,
     /// At the beginning of a block of this kind.
@@ -156,7 +157,7 @@ enum Outside {
 /// A piece of the output that may be the requested JSON.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Candidate {
-    /// Its start, without leading white space once anything else has come.
+    /// The start of the candidate. Excludes leading white space once anything else has arrived.
     start: u32,
     begun: bool,
     kind: Kind,
@@ -215,27 +216,27 @@ impl Stuck {
     }
 }
 
-/// The state of scanning an output. It contains none of the text, and can be stored between chunks.
+/// The state of scanning an output. It contains none of the output's text, and can be stored between chunks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scan {
     at: u32,
     place: Position,
-    /// `true` if only blanks have come on this line.
+    /// `true` if this line has only contained blanks so far.
     blank: bool,
     /// A run of marks that has not ended.
     run: Option<Run>,
     /// The number of backticks before the next byte, at most three.
     quotes: u8,
-    /// The byte after the current one, if it has come.
+    /// The byte after the current one, if it has arrived.
     #[serde(skip)]
     next: Option<u8>,
     /// `true` if the candidate before the current one was a complete document.
     complete: bool,
-    /// The number of blocks with a marker …
+    /// The number of blocks with a marker.
     blocks: u32,
-    /// … and whether there was one without.
+    /// `true` if there was a block without a marker.
     untagged: bool,
-    /// The reason why the candidate can no longer become valid, and the offset where this is known.
+    /// The reason why the candidate can no longer become valid, and the offset at which this became clear.
     stuck: Option<(Stuck, u32)>,
     /// The candidate while it is valid JSON so far.
     json: Json,
@@ -262,7 +263,7 @@ impl Default for Scan {
 impl Scan {
     /// Serializes the state to a short opaque text.
     pub(crate) fn to_text(&self) -> String {
-        // The state consists of numbers, words and lists, so writing it cannot fail.
+        // The state consists of numbers, words and lists, so serializing it cannot fail.
         BASE64URL_NOPAD.encode(&postcard::to_allocvec(self).unwrap_or_default())
     }
 
@@ -277,7 +278,7 @@ impl Scan {
     pub(crate) fn advance(&mut self, contract: &Contract, chunk: &str) -> Progress {
         let bytes = chunk.as_bytes();
         if contract.extract().within.is_some() {
-            // Only at the end is it known which of several tags counts.
+            // Only the end of the output shows which of several tags counts.
             self.at = start_of(self.at, bytes.len());
             return Progress { completeness: Completeness::InFlight, items: Vec::new(), dead_end: None };
         }
@@ -357,7 +358,7 @@ impl Scan {
         self.quotes = before.saturating_add(more as u8).min(3);
     }
 
-    /// Updates whether only blanks have come on the line, after these bytes.
+    /// After these bytes, updates whether the line has only contained blanks.
     fn note_line(&mut self, bytes: &[u8]) {
         if let Some(last) = bytes.iter().rev().find(|byte| !is_white(**byte) || **byte == b'\n') {
             self.blank = *last == b'\n';
@@ -373,7 +374,7 @@ impl Scan {
     }
 
     fn byte(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
-        // Runs of marks come first: the meaning of a fence is known when it has ended.
+        // Handles runs of marks first, because the meaning of a fence is known only when the run has ended.
         if let Some(run) = self.run.take() {
             if byte == run.mark {
                 self.run = Some(run.longer());
@@ -466,7 +467,7 @@ impl Scan {
             Position::Marker(fence, word, before) => {
                 let (fence, before) = (*fence, *before);
                 if !ends_word(byte) && byte != b'\n' {
-                    // One byte more than the longest marker shows that the word is not a marker.
+                    // A word longer than the longest marker is not a marker.
                     if word.len() <= 64 {
                         word.push(byte);
                     }
@@ -530,7 +531,7 @@ impl Scan {
             }
             Position::Candidate(candidate) => match candidate.is_json {
                 true => {
-                    // If the byte ended the candidate, it is read again in the new state.
+                    // If the byte ended the candidate, the new state reads it again.
                     if self.json(contract, at, &[byte], items) == 0 {
                         self.byte(contract, at, byte, items);
                     }
@@ -625,7 +626,7 @@ impl Scan {
         if is_over {
             let embedded = (contract.extract().embedded != Embedded::None) && open > 0;
             match &mut self.place {
-                // A block continues to its fence, and a value in prose to its last bracket.
+                // A block continues to its fence, and a value in prose continues to its last bracket.
                 Position::Candidate(candidate) if kind != Kind::Raw || embedded => {
                     candidate.is_json = false;
                     candidate.brackets = Brackets::inside(open, quoted);
@@ -649,7 +650,7 @@ impl Scan {
         items: &mut Vec<Completed>,
     ) -> usize {
         match bytes.first() {
-            // An empty container: the code of the closing bracket is two higher than that of the opening one.
+            // The container is empty. The code of a closing bracket is its opening bracket's code plus two.
             Some(&byte) if byte == bracket + 2 => {
                 (self.place, self.complete, self.stuck) = (Position::Prose, true, None);
                 1
@@ -665,7 +666,7 @@ impl Scan {
 
     /// Reads a byte of prose that does not begin a tag.
     fn prose(&mut self, contract: &Contract, at: u32, byte: u8) {
-        // Blocks come first: after one, prose is ignored.
+        // Blocks take precedence: after a block, prose is ignored.
         let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
         match byte {
             b'{' | b'[' if embedded => self.place = Position::Bracket(byte, at),
@@ -693,10 +694,10 @@ impl Scan {
             Reading::Other => None,
         };
         let (word, outside) = (std::mem::take(&mut word.bytes), outside.clone());
-        // The bytes after the tag or, if there is no tag, after the first byte.
+        // The bytes after the tag. If there is no tag, the bytes after the first one.
         let beyond = match tag {
             Some(tag) if tag.closes => {
-                // Reasoning that began with the output includes everything so far.
+                // Reasoning that began with the output includes everything before this.
                 self.outside(start_of(at, 1), &Outside::Beginning);
                 (self.blocks, self.untagged, self.complete, self.stuck) = (0, false, false, None);
                 tag.length
@@ -714,7 +715,7 @@ impl Scan {
         self.again(contract, at, &word[beyond..], items);
     }
 
-    /// Reads bytes again that turned out not to be a tag. Only the last one can be a backtick.
+    /// Reads bytes again that are not a tag after all. Only the last of them can be a backtick.
     fn again(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) {
         self.quotes = 0;
         let behind = self.next;
@@ -724,7 +725,7 @@ impl Scan {
         }
     }
 
-    /// Reads the first byte of what turned out not to be a tag.
+    /// Reads the first byte of text that is not a tag after all.
     fn begins_no_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: &Outside, items: &mut Vec<Completed>) {
         match outside {
             Outside::Beginning if contract.extract().raw_json && begins_json(byte) => {
@@ -765,7 +766,7 @@ impl Scan {
             word.is_behind_quote = matches!(quotes, 1 | 2);
         }
         word.bytes.push(byte);
-        // Drops bytes from the front until the rest may be the beginning of an end.
+        // Drops bytes from the front until the rest may be the beginning of an end tag.
         loop {
             match contract.extract().ignore.read_end(&word.bytes, *markup, word.is_behind_quote) {
                 Reading::Partial => return,
@@ -796,7 +797,7 @@ impl Scan {
         self.blank = true;
     }
 
-    /// Handles an output that begins with something other than JSON.
+    /// Handles an output that does not begin with JSON.
     fn begin_prose(&mut self, contract: &Contract, at: u32) {
         self.place = Position::Prose;
         let only_raw = contract.extract().markers.is_empty() && contract.extract().embedded == Embedded::None;
@@ -819,13 +820,13 @@ impl Scan {
         self.place = Position::Candidate(Candidate { start, begun: false, kind, is_json: true, brackets });
     }
 
-    /// Records why the candidate can no longer become valid, unless something else in the output could be taken
-    /// instead.
+    /// Records the reason why the candidate can no longer become valid, unless another part of the output could
+    /// still become the candidate.
     fn is_stuck(&mut self, contract: &Contract, kind: Kind, stuck: (Stuck, u32)) {
         let extract = contract.extract();
         let is_alone = match kind {
             Kind::Block(_) => self.blocks <= 1 || matches!(extract.select, Select::Last | Select::Only),
-            // Once a raw text is not JSON itself, its strings may contain blocks, or JSON in prose.
+            // If a raw text is not JSON, its strings may contain blocks or JSON in prose.
             Kind::Raw => extract.markers.is_empty() && extract.embedded == Embedded::None,
             Kind::Embedded | Kind::Untagged(_) => false,
         };

@@ -7,7 +7,7 @@ fn contract(rest: &str) -> Contract {
 
 const LIST: &str = ",\"items\":{\"path\":\"$.list[*]\",\"schema\":true}";
 
-/// Returns what is reported for a text that is pushed a byte at a time, as far as characters allow, with the offset of
+/// Returns the reports for a text that is pushed one byte at a time, without splitting characters, and the offset of
 /// each report.
 fn told(contract: &Contract, output: &str) -> (Vec<(usize, String)>, Progress) {
     let mut scan = Scan::default();
@@ -35,7 +35,7 @@ fn an_item_is_told_with_its_last_byte() {
     let texts: Vec<&str> = items.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["{\"a\":[1]}", "\"é\\\"\"", "12", "null", "[]"]);
     for (at, text) in &items {
-        // A number is reported at the byte after it.
+        // A number is reported at the byte after its end.
         assert_eq!(output.find(text.as_str()).map(|start| start + text.len()), Some(at + usize::from(text != "12")));
     }
     assert_eq!(last.completeness, Completeness::SoftComplete);
@@ -60,7 +60,7 @@ fn candidates_are_those_of_extract() {
         ("Hm.\n</think>\n{\"list\":[2]}", &["2"]),
         ("> ```json\n> {\"list\":[1]}\n> ```\n```json\n{\"list\":[2]}\n```", &["2"]),
         ("{\"list\":[\"<think>\",\"</think>\"]}", &["\"<think>\"", "\"</think>\""]),
-        // An unfinished draft hides nothing, and neither does a block of another kind. A block without a marker counts.
+        // An unfinished draft or a block of another kind hides nothing. A block without a marker counts.
         ("```json\n{\"list\":[x,\n```json\n{\"list\":[2]}\n```", &["2"]),
         ("```json\n{\"list\":[\"a\n```json\n{\"list\":[2]}\n```", &["2"]),
         ("```py\nx\n```json\n{\"list\":[2]}\n```", &["2"]),
@@ -72,7 +72,7 @@ fn candidates_are_those_of_extract() {
         assert_eq!(items.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected, "{output}");
     }
     let embedded = contract(&format!("{LIST},\"extract\":{{\"embedded\":true}}"));
-    // Values inside something broken are part of it, and a block has priority over prose.
+    // Values inside a broken value are part of it, and a block takes precedence over prose.
     for (output, expected) in [
         ("{\"a\": x, \"b\": {\"list\":[1,2]}} {\"list\":[3]}", &["3"][..]),
         ("12```[1] {\"list\":[4]}", &["4"]),
@@ -116,7 +116,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
         };
         assert_eq!(session().disposition, crate::Disposition::Rejected, "{output}");
     }
-    // No dead end if it is inside an item, may be repaired, or something else may be taken.
+    // There is no dead end if the error is inside an item, may be repaired, or if another candidate is possible.
     let embedded = ",\"extract\":{\"embedded\":true}";
     for (rest, output) in [
         (LIST, "```json\n{\"list\":[x"),
@@ -134,7 +134,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
     }
 }
 
-/// The automaton accepts what the parser accepts, and stops where it stops.
+/// The automaton accepts the same texts as the parser, and stops at the same positions.
 #[test]
 fn it_reads_as_the_parser_does() {
     let caps = Caps::default();

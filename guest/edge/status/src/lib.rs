@@ -1,8 +1,9 @@
-//! Which status an answer has. The verdict is in the body: whatever it is, it was given.
+//! Chooses the status of an answer. The verdict is in the body: any verdict is a success.
 //!
-//! A crate of its own, because the component around it does not run natively, and these tests do (`tests/tests/repository/edge.rs`).
+//! This is a separate crate because the component around it does not run natively, and its tests do
+//! (`tests/tests/repository/edge.rs`).
 
-/// The statuses that are used, by their number.
+/// The statuses, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// A report or a result.
@@ -41,8 +42,8 @@ pub fn of(answer: &str) -> Status {
     }
 }
 
-/// What comes after the JSON value at the beginning of a text without optional white space, inside an object. The value
-/// is the caller's `id`, which may be anything, and look like anything.
+/// Returns the text after the JSON value at the beginning of a text without optional white space, inside an object. The
+/// value is the caller's `id`, which may be anything.
 fn after_value(text: &str) -> Option<&str> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

@@ -1,5 +1,5 @@
-//! The part of a profile that judges the calls of a child: all of it except members that are known to judge none. A
-//! member that is added later is therefore handed on unless somebody decides otherwise.
+//! The part of a profile that judges the calls of a child: all members except those known to judge no calls. A member
+//! that is added later is therefore handed on, unless a developer decides otherwise.
 
 use seamgate_core::kernel_api::{Document, NodeId, json};
 use serde_json::value::RawValue;
@@ -10,8 +10,8 @@ use crate::{
     tool::{Source, Tool},
 };
 
-/// Members of a profile that judge no call of a child. A mode has already decided which tools are handed on, the
-/// child's budget is carved from the parent's, and the deadline ends the child.
+/// Members of a profile that judge no calls of a child. A mode has already decided which tools are handed on, the
+/// child's budget is part of the parent's, and the deadline ends the child.
 const ROOT: [&str; 11] = [
     "$schema",
     "$comment",
@@ -26,17 +26,17 @@ const ROOT: [&str; 11] = [
     "delegate",
 ];
 
-/// Members of a tool that judge no call of a child: its examples were tried when the profile was loaded, and no approval
-/// covers the follow-up calls of a child.
+/// Members of a tool that judge no calls of a child. Its examples were checked when the profile was loaded, and no
+/// approval covers follow-up calls of a child.
 const TOOL: [&str; 3] = ["$comment", "examples", "covers"];
 
-/// Members of a budget that judge no call of a child.
+/// Members of a budget that judge no calls of a child.
 const BUDGET: [&str; 5] = ["steps", "tool_calls", "tokens", "ms", "state_bytes"];
 
 impl Profile {
     /// Returns the part of the profile that judges calls of some tools, as JSON text.
     pub(crate) fn handed(&self, handed: &[String]) -> Box<RawValue> {
-        // Each member is in a list above, or is handed on: adding one requires a decision.
+        // Each member is listed above or is handed on, so adding a member requires a decision.
         let Profile {
             agent: _,
             version: _,
@@ -71,7 +71,7 @@ impl Profile {
                         .filter(|(tool, _)| is_handed(tool))
                         .map(|(tool, at)| entry(&document, at, tool)),
                 ),
-                // A rule about none of the tools never applies.
+                // A rule that concerns none of the tools never applies.
                 "deny" => {
                     let all = deny.iter().zip(document.items(at));
                     list(all.filter(|(rule, _)| names_one(&rule.tool)).map(|(_, at)| source(&document, at)))
@@ -99,7 +99,7 @@ fn list(values: impl Iterator<Item = String>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(","))
 }
 
-/// Returns the entry of a tool. If the entry's name is a pattern, the tool gets an entry of its own.
+/// Returns the entry of a tool. If the entry's name is a pattern, the tool gets a separate entry.
 fn entry(document: &Document, at: NodeId, tool: &Tool) -> String {
     if document.member(at, "name").is_some_and(|name| document.string(name) == tool.name) {
         return without(document, at, &TOOL);

@@ -1,4 +1,4 @@
-//! Warns of likely mistakes in a profile.
+//! Warns about likely mistakes in a profile.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::{
     tool::{COMPUTED_LABELS, Effect, Tool},
 };
 
-/// The tool of `seamgate mcp` with which a client reads whole results. It has no definition from a server, and no
+/// The tool of `seamgate mcp` with which a client reads whole results. It has no definition from a server and no
 /// schema.
 const READ_ARTIFACT: &str = "read_artifact";
 
@@ -30,18 +30,18 @@ const CHANGES: &str = " add append apply approve archive assign book buy cancel 
     replace reset restart restore revoke rollback save send set share stop submit transfer truncate uninstall update upload upsert \
     write ";
 
-/// Verbs that no read uses, anywhere in a name, and at the beginning of a description.
+/// Verbs that no read uses. They are recognized anywhere in a name, and at the beginning of a description.
 const ACTS: &str = " click delete drop erase pay post publish purchase remove send submit upload ";
 
 /// Verbs that begin the names of reads. The words after them name the object that is read.
 const READS: &str = " check count describe fetch find get has is list lookup query read search show view ";
 
-/// Words in the names of arguments that decide on whom or on what a tool acts.
+/// Words in the names of arguments that select the person or thing that a tool acts on.
 const TARGETS: &str = " account address addresses amount assignee bcc branch cc channel contact customer destination email emails file \
     filename folder group host iban id ids invitee key member members order owner participant participants path paths phone price \
     recipient recipients repo repository room target to uri url user username users ";
 
-/// The largest number of targets that a hint names.
+/// The maximum number of targets that a hint names.
 const MAX_TARGETS: usize = 4;
 
 pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
@@ -61,7 +61,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         questions(profile, &document, &mut warnings);
     }
     let budget = &profile.budget;
-    // A gate between a client and its servers lives as long as the client, which repeats calls as it likes.
+    // A gate between a client and its servers runs as long as the client, which may repeat calls.
     let is_gate = !profile.servers.is_empty();
     let limits = [
         ("tool_calls", budget.tool_calls.is_some()),
@@ -73,7 +73,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         warnings.push(Warning::new(&Location::root().name("budget").name(limit), "no_budget", &message));
     }
     flows(profile, &mut warnings);
-    // It was parsed before.
+    // The text was already parsed.
     if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
         warnings.iter_mut().for_each(|warning| warning.locate(&document));
     }
@@ -131,7 +131,7 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     }
 }
 
-/// Reports which tools each pattern stands for.
+/// Reports the tools that each pattern stands for.
 fn patterns(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let entries = document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at));
     for (number, at) in entries.enumerate() {
@@ -162,17 +162,17 @@ fn patterns(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>)
     }
 }
 
-/// Tools that a pattern matches and that another entry stands for.
+/// Tools that a pattern matches but that belong to another entry.
 #[derive(Default)]
 struct Overruled {
-    /// Their names, quoted.
+    /// The names of the tools, quoted.
     all: Vec<String>,
-    /// Those that the pattern would judge more strictly, each with the name of its entry.
+    /// The tools that the pattern would judge more strictly, each with the name of its entry.
     stricter: Vec<(String, String)>,
 }
 
-/// Finds the tools that a pattern matches and that another entry stands for. An entry whose name the pattern also
-/// matches is an intended exception.
+/// Finds the tools that a pattern matches but that belong to another entry. If the pattern also matches the entry's
+/// name, the entry is an intended exception.
 fn overruled(profile: &Profile, document: &Document, (number, at): (usize, NodeId), pattern: &str) -> Overruled {
     let entries: Vec<NodeId> =
         document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at)).collect();
@@ -191,7 +191,7 @@ fn overruled(profile: &Profile, document: &Document, (number, at): (usize, NodeI
     overruled
 }
 
-/// Returns the least and the greatest strictness of an entry: 0 allows, 1 asks, 2 denies.
+/// Returns the minimum and the maximum strictness of an entry: 0 allows, 1 asks, 2 denies.
 fn strictness(document: &Document, entry: NodeId) -> (u8, u8) {
     let one = |at: Option<NodeId>| match at {
         Some(at) if document.kind(at) == Kind::Object => 1,
@@ -211,7 +211,7 @@ fn count(tools: usize) -> String {
     if tools == 1 { "one tool".to_owned() } else { format!("{tools} tools") }
 }
 
-/// Returns the conditions `when` of a tool's cases, each with the decision of its case, which is empty for an
+/// Returns the conditions `when` of a tool's cases, each with the decision of its case. The decision is empty for an
 /// approval.
 fn conditions<'d>(document: &'d Document, tool: NodeId) -> impl Iterator<Item = (NodeId, &'d str)> {
     let cases = document.member(tool, "permit").filter(|&at| document.kind(at) == Kind::Array);
@@ -221,7 +221,7 @@ fn conditions<'d>(document: &'d Document, tool: NodeId) -> impl Iterator<Item = 
     })
 }
 
-/// Finds approvers whose names the agent could use because it runs commands without approval, and they have no key.
+/// Finds approvers without a key whose names the agent could use, because it runs commands without approval.
 fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let mut tools = tools_of(profile, document);
     let shell = tools.find(|(tool, at)| tool.permit.may_allow() && takes_a_command(document, *at, tool));
@@ -238,10 +238,10 @@ fn self_approval(profile: &Profile, document: &Document, warnings: &mut Vec<Warn
     }
 }
 
-/// Finds origins that trust each value of results or of a context that others can write.
+/// Finds origins that trust every value of a result or of a context that others can write.
 fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     let items = |at: NodeId, name: &str| document.member(at, name).into_iter().flat_map(|at| document.items(at));
-    // An entry can be about several tools.
+    // An entry can stand for several tools.
     let entries: BTreeSet<NodeId> = tools_of(profile, document).map(|(_, entry)| entry).collect();
     let from = entries.into_iter().flat_map(|tool| items(tool, "origins")).flat_map(|rule| items(rule, "from"));
     let from: Vec<NodeId> = from.collect();
@@ -260,7 +260,7 @@ fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warni
             warnings.push(Warning::new(&document.location(origin), "open_origin", &message));
         }
     }
-    // A value that is passed becomes a part of the child's task, which is an origin there.
+    // A value that is passed becomes part of the child's task, which is an origin there.
     for delegate in items(Document::ROOT, "delegate") {
         for path in items(delegate, "pass") {
             let Some(path_read) = Path::read(document.string(path)) else { continue };
@@ -292,7 +292,7 @@ fn open_origins(profile: &Profile, document: &Document, warnings: &mut Vec<Warni
     }
 }
 
-/// Finds the calls that a flow asks about and that origins would spare.
+/// Finds the calls that a flow asks a person about and that origin rules could exempt.
 fn questions(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>) {
     for (tool, at) in tools_of(profile, document) {
         let asks = profile.flows.iter().position(|flow| flow.may_ask(tool));
@@ -316,7 +316,7 @@ fn questions(profile: &Profile, document: &Document, warnings: &mut Vec<Warning>
     }
 }
 
-/// Returns the paths of arguments that decide on whom or on what a tool acts, at most [`MAX_TARGETS`].
+/// Returns the paths of arguments that select the person or thing that a tool acts on, at most [`MAX_TARGETS`].
 fn targets(document: &Document, entry: NodeId, tool: &Tool) -> Vec<String> {
     let definition = pinned_in(document, entry, tool);
     let schemas = ARGUMENTS.into_iter().filter_map(|name| document.member(definition?, name));
@@ -370,11 +370,12 @@ fn changes_something(tool: &Tool, document: &Document, at: NodeId) -> bool {
         || acts(&tool.name, description.unwrap_or_default())
 }
 
-/// Returns whether a tool acts on something by its name or by the first word of its description, whatever its annotations say.
+/// Returns whether a tool acts on something, judging by its name or by the first word of its description. Ignores its
+/// annotations.
 fn acts(name: &str, description: &str) -> bool {
     let is_act = |word: &str| ACTS.contains(&format!(" {word} "));
     let reads = words(name).next().is_some_and(|word| READS.contains(&format!(" {word} ")));
-    // `browser_click` begins with what it acts on, and `get_post` with what it does.
+    // `browser_click` begins with the object, and `get_post` begins with the verb.
     let by_name = !reads && words(name).any(|word| is_act(&word));
     // "Clicks an element", "Submit the form".
     let by_description = words(description).next().is_some_and(|word| {
@@ -384,8 +385,7 @@ fn acts(name: &str, description: &str) -> bool {
     by_name || by_description
 }
 
-/// Finds the patterns that allow any text before or after what they match. Under `not`, a pattern denies, and may be
-/// open.
+/// Finds patterns that allow any text before or after their match. Under `not`, a pattern denies, so it may be open.
 fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Vec<NodeId>) {
     match document.kind(at) {
         Kind::Object => {
@@ -407,13 +407,13 @@ fn open_patterns(document: &Document, at: NodeId, is_denied: bool, open: &mut Ve
     }
 }
 
-/// Finds labels that reach effects or the outside with no flow in between.
+/// Finds labels that reach effects or the outside without a flow in between.
 fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     let guarded = |label: &str, to: &str| profile.flows.iter().any(|flow| flow.after == label && flow.to == to);
     let read = |label: &str| profile.tools.iter().any(|tool| tool.result.labels.iter().any(|other| other == label));
     let permitted = |tool: &&Tool| tool.permit.may_allow();
     let acts = profile.tools.iter().filter(permitted).any(|tool| tool.effect == Effect::Effectful);
-    // A call that needs approval or is denied by its effect sends nothing unseen.
+    // If a call's effect requires approval or denies it, the call sends nothing unseen.
     let sends = |label: &str| {
         let mut open = profile.tools.iter().filter(permitted).filter(|tool| tool.egress);
         open.any(|tool| !guarded(label, tool.effect.as_str()))
@@ -579,7 +579,7 @@ mod tests {
     #[test]
     fn stricter_patterns_that_do_not_decide_are_told() {
         for (entries, overruled, pattern) in [
-            // Entries with their permits and pinned definitions.
+            // Entries, with their `permit` and pinned definitions.
             (&[("get_*", "allow", "get_secret"), ("*_secret", "deny", "")][..], true, "other entries decide about"),
             (&[("get_*", "allow", "get_a"), ("*_secret", "deny", "")], false, "pin definitions"),
             (&[("get_*", "deny", "get_secret"), ("*_secret", "allow", "")], false, "other entries decide about"),

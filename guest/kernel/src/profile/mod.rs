@@ -1,4 +1,4 @@
-//! Profiles: the rules of what one agent may do, read, checked and compiled once.
+//! Profiles: the rules for one agent, parsed, checked and compiled once.
 
 mod describe;
 mod handed;
@@ -21,7 +21,7 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../formats/profile.json"));
 
-/// Methods without which there are no tools.
+/// The methods that are required to use tools at all.
 const BASIC_METHODS: [&str; 12] = [
     "initialize",
     "server/discover",
@@ -37,7 +37,7 @@ const BASIC_METHODS: [&str; 12] = [
     "seamgate/read_artifact",
 ];
 
-/// Methods of the Model Context Protocol with which a server asks the client for something.
+/// Methods of the Model Context Protocol with which a server sends a request to the client.
 const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
 
 /// A compiled profile.
@@ -48,7 +48,7 @@ pub struct Profile {
     /// The profile as JSON text without optional white space.
     pub(crate) source: String,
     pub(crate) tools: Vec<Tool>,
-    /// In the order of the profile.
+    /// The modes, in the order of the profile.
     pub(crate) modes: Vec<Mode>,
     pub(crate) approvers: Vec<Group>,
     pub(crate) deny: Vec<Deny>,
@@ -57,14 +57,14 @@ pub struct Profile {
     pub(crate) context: Vec<Context>,
     /// The contract that a task must satisfy.
     pub(crate) task: Option<Contract>,
-    /// `true` if the model first makes a task of free text.
+    /// `true` if the model first turns free text into a task.
     pub(crate) frame: bool,
     pub(crate) prompt: Option<Prompt>,
     /// The contract of the final answer.
     pub(crate) final_contract: Option<Contract>,
     /// The kinds of evidence that a final answer needs.
     pub(crate) evidence: Vec<Need>,
-    /// `true` if a run that reaches a limit ends without an answer, `false` if it ends with a partial answer.
+    /// `true` if a run that reaches a limit ends without an answer. `false` if it ends with a partial answer.
     pub(crate) fails_at_limit: bool,
     /// `true` if a run ends when a person rejects a call.
     pub(crate) stops_at_rejection: bool,
@@ -73,7 +73,7 @@ pub struct Profile {
     pub(crate) servers: Vec<Server>,
 }
 
-/// The permissions of a server beside offering tools.
+/// The permissions of a server in addition to offering tools.
 pub(crate) struct Server {
     pub(crate) name: String,
     /// Names of methods, `PREFIX/*`, or `*`.
@@ -84,9 +84,10 @@ pub(crate) struct Server {
 pub(crate) struct Mode {
     pub(crate) name: String,
     pub(crate) tools: Vec<String>,
-    /// The tasks that the mode applies to: each path leads to one of the values, in the form that equal ones share.
+    /// The tasks that the mode applies to. Each path must lead to one of the values, in the form that equal values
+    /// share.
     pub(crate) when: Vec<(Path, Vec<String>)>,
-    /// Groups that may switch to it.
+    /// The groups whose members may switch to the mode.
     pub(crate) by: Vec<String>,
 }
 
@@ -99,23 +100,23 @@ pub(crate) struct Group {
 /// A principal who may approve.
 pub(crate) struct Approver {
     pub(crate) principal: String,
-    /// The public key with which they sign their decisions.
+    /// The public key with which the principal signs decisions. `None` if no key is required.
     pub(crate) key: Option<String>,
 }
 
-/// A rule for calls that never run.
+/// A rule for calls that must never run.
 pub(crate) struct Deny {
     pub(crate) tool: String,
-    /// Arguments that this schema accepts are denied; all if there is none.
+    /// A schema for the arguments that are denied. `None` denies all calls.
     pub(crate) when: Option<Schema>,
     pub(crate) reason: String,
 }
 
-/// A rule about calls after the model has read data with a label.
+/// A rule for calls after the model has read data with a label.
 pub(crate) struct Flow {
     pub(crate) after: String,
     pub(crate) to: String,
-    /// `true` if calls are exempt whose origins are all proven.
+    /// `true` if the flow exempts calls whose origins are all proven.
     pub(crate) unless_origins: bool,
     pub(crate) then: Then,
 }
@@ -142,7 +143,7 @@ pub(crate) fn asks(tool: &Tool, flows: &[Flow]) -> bool {
 /// The decision about a call that a flow applies to.
 pub(crate) enum Then {
     Deny,
-    /// Approval by the groups that it names, else by the tool's own approvers, else by any.
+    /// Approval by the groups that the flow names, or else by the tool's own approvers, or else by any approver.
     Approval(Option<Approval>),
 }
 
@@ -154,7 +155,7 @@ pub(crate) struct Budget {
     pub(crate) tokens: Option<u64>,
     pub(crate) ms: Option<u64>,
     pub(crate) same_call: Option<u64>,
-    /// The largest state of a run, in bytes.
+    /// The maximum size of a run's state, in bytes.
     pub(crate) state_bytes: usize,
 }
 
@@ -162,7 +163,7 @@ pub(crate) struct Budget {
 pub(crate) struct Context {
     pub(crate) name: String,
     pub(crate) schema: Option<Schema>,
-    /// The most bytes of it that the model reads.
+    /// The maximum size of the value that the model reads, in bytes.
     pub(crate) max_bytes: usize,
     pub(crate) is_required: bool,
     pub(crate) labels: Vec<String>,
@@ -172,20 +173,20 @@ pub(crate) struct Context {
 pub(crate) struct Prompt {
     pub(crate) role: String,
     pub(crate) rules: Vec<String>,
-    /// The longest prompt, in bytes.
+    /// The maximum size of the prompt, in bytes.
     pub(crate) max_bytes: usize,
 }
 
 /// A kind of evidence that a final answer needs.
 pub(crate) struct Need {
     pub(crate) kind: String,
-    /// The number of observations that must support it.
+    /// The number of observations that must support the answer.
     pub(crate) min: usize,
-    /// The place of a text that explains why it is missing.
+    /// The path of a text that explains why the evidence is missing.
     pub(crate) or_explained: Option<Path>,
 }
 
-/// The content that each audience sees. `None` if the audience has no view.
+/// The content for each audience. `None` if the audience has no view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Projections {
     /// A text for each tool.
@@ -208,14 +209,14 @@ pub(crate) struct Delegate {
     /// The digest of its profile.
     pub(crate) profile: String,
     pub(crate) tools: Vec<String>,
-    /// Paths into `task` and `context`.
+    /// Paths into `task` and `context` whose values are passed on.
     pub(crate) pass: Vec<Path>,
     pub(crate) budget: Budget,
     /// `true` if the budget limits the size of the child's state.
     pub(crate) limits_state: bool,
 }
 
-/// Returns the tools of a profile that is read again, each with its entry.
+/// Returns the tools of a profile whose document is parsed again, each with its entry.
 pub(crate) fn tools_of<'p>(profile: &'p Profile, document: &Document) -> impl Iterator<Item = (&'p Tool, NodeId)> {
     let entries: Vec<NodeId> =
         document.member(Document::ROOT, "tools").into_iter().flat_map(|at| document.items(at)).collect();
@@ -244,12 +245,13 @@ impl Profile {
         &self.digest
     }
 
-    /// Returns the full names of its tools, in its order.
+    /// Returns the full names of the profile's tools, in order.
     pub fn tools(&self) -> Vec<String> {
         self.tools.iter().map(Tool::full_name).collect()
     }
 
-    /// Returns the full names of the tools that are disabled because their pinned definition is invalid, each with the reason.
+    /// Returns the full names of the tools that are disabled because their pinned definition is invalid, each with the
+    /// reason.
     pub fn disabled(&self) -> Vec<(String, String)> {
         let disabled = self.tools.iter().filter_map(|tool| Some((tool.full_name(), tool.disabled()?.to_owned())));
         disabled.collect()
@@ -263,39 +265,39 @@ impl Profile {
         lists
     }
 
-    /// Returns the likely mistakes in this profile, with their places in `text`, from which it was compiled.
+    /// Returns the likely mistakes in this profile, with their places in `text`. The profile was compiled from `text`.
     pub fn lint(&self, text: &str) -> Vec<Warning> {
         lint::lint(self, text)
     }
 
-    /// Returns text for the agent's prompt: its tools, which of them need approval, and its final answer.
+    /// Returns text for the agent's prompt: its tools, the tools that need approval, and its final answer.
     pub fn describe(&self) -> String {
         describe::describe(self)
     }
 
-    /// Returns whether the kernel runs a loop that asks the model. Without one, it decides about single calls.
+    /// Returns whether the kernel runs a loop that calls the model. Otherwise, it only decides about single calls.
     pub(crate) fn has_loop(&self) -> bool {
         self.prompt.is_some() && self.final_contract.is_some()
     }
 
-    /// Returns whether any rule is about where arguments come from.
+    /// Returns whether any rule concerns the origins of arguments.
     pub(crate) fn has_origins(&self) -> bool {
         self.tools.iter().any(|tool| !tool.origins.is_empty())
     }
 
-    /// Returns whether equal calls are limited, of all tools or of one.
+    /// Returns whether equal calls are limited, for all tools or for one.
     pub(crate) fn limits_equal_calls(&self) -> bool {
         self.least_equal_calls().is_some()
     }
 
-    /// Returns the strictest limit of equal calls, that of all tools or that of one.
+    /// Returns the strictest limit on equal calls, for all tools or for one.
     pub(crate) fn least_equal_calls(&self) -> Option<u64> {
         self.budget.same_call.into_iter().chain(self.tools.iter().filter_map(|tool| tool.same_call)).min()
     }
 
-    /// Returns whether a method of the protocol may be used between the client and a server.
+    /// Returns whether a method of the protocol is allowed between the client and a server.
     pub(crate) fn has_method(&self, server: &str, method: &str) -> bool {
-        // A notification belongs to the kind that it is about.
+        // A notification belongs to the kind of method that it refers to.
         let of_kind = match method.strip_prefix("notifications/") {
             Some("message") => "logging/message",
             Some(rest) => rest,
@@ -305,18 +307,18 @@ impl Profile {
             Some(prefix) => of_kind.starts_with(prefix),
             None => word == of_kind || word == method,
         };
-        // Methods of ours do not belong to the protocol: the host uses them to report the state of a server.
+        // The gate's own methods do not belong to the protocol. The host uses them to report the state of a server.
         BASIC_METHODS.contains(&method)
             || !method.starts_with("seamgate/")
                 && self.servers.iter().any(|known| known.name == server && known.methods.iter().any(is_named))
     }
 
-    /// Returns whether a server may ask the client for something while a call runs.
+    /// Returns whether a server may send requests to the client while a call runs.
     pub(crate) fn may_ask(&self, server: &str) -> bool {
         ASKS.iter().any(|method| self.has_method(server, method))
     }
 
-    /// Returns the profile as a document. It was read before, from the same text.
+    /// Parses the profile again as a document, from the same text.
     pub(crate) fn document(&self) -> Option<Json<'_>> {
         Json::read(&self.source, &CONTRACT_CAPS).ok()
     }
@@ -331,7 +333,7 @@ impl Profile {
         principals
     }
 
-    /// Returns the public keys of a principal, in ascending order. A principal with a key signs their decisions.
+    /// Returns the public keys of a principal, in ascending order. A principal with a key signs decisions.
     pub(crate) fn keys(&self, principal: &str) -> Vec<String> {
         let approvers = self.approvers.iter().flat_map(|group| &group.approvers);
         let mut keys: Vec<String> =
@@ -341,8 +343,8 @@ impl Profile {
         keys
     }
 
-    /// Returns the approval for a call that a flow applies to: by those whom the flow names, else by the tool's own
-    /// approvers, else by any.
+    /// Returns the approval for a call that a flow applies to: by the groups that the flow names, or else by the tool's
+    /// own approvers, or else by any approver.
     pub(crate) fn flow_approval(&self, own: Option<&Approval>, named: Option<&Approval>) -> Approval {
         match named.or(own) {
             Some(approval) => approval.clone(),

@@ -1,4 +1,4 @@
-//! Reads the rules about where arguments come from, and checks them against the tools and flows of the profile.
+//! Reads the rules about the origins of arguments, and checks them against the tools and flows of the profile.
 
 use seamgate_core::kernel_api::{Kind, NodeId, Selector, quote, sort};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl OriginRule {
-    /// Returns the kinds of values that can have one of its origins.
+    /// Returns the kinds of values that can have one of the rule's origins.
     pub(super) fn kinds(&self) -> &'static [Kind] {
         match self.from.iter().all(|origin| matches!(origin, Origin::Below(_) | Origin::Hosts(_))) {
             true => &[Kind::String],
@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
         tools.iter_mut().filter(|tool| !tool.is_delegate).zip(observed).for_each(|(tool, paths)| tool.observed = paths);
     }
 
-    /// Rejects rules that can never apply: origins that nothing depends on, and flows that no origins can lift.
+    /// Rejects rules that can never apply: origins that nothing depends on, and flows that no origin can exempt from.
     pub(super) fn origins_apply(&mut self, tools: &[Tool], flows: &[Flow]) {
         if self.is_part {
             return;

@@ -1,4 +1,4 @@
-//! Reads a profile from a document in the format of profiles, and finds contradictions in it.
+//! Reads a profile from a document, and finds contradictions in it.
 
 mod cases;
 mod covers;
@@ -35,33 +35,33 @@ use crate::{
     },
 };
 
-/// The time for which an approval is valid, in seconds, if the profile does not state one.
+/// The default time for which an approval is valid, in seconds.
 pub(crate) const DEFAULT_TTL_S: u64 = 600;
 
-/// The most bytes of a result that the model reads, if the profile sets no limit.
+/// The default maximum size of a result that the model reads, in bytes.
 const DEFAULT_MAX_BYTES: u64 = 20_000;
 
-/// The most bytes of media in a result, if the profile sets no limit.
+/// The default maximum size of media in a result, in bytes.
 const DEFAULT_MEDIA_BYTES: u64 = 5 * 1024 * 1024;
 
-/// The most items that a cut keeps at the beginning and at the end, if `keep` lacks one of them.
+/// The default number of items that truncation keeps at the beginning and at the end, if `keep` lacks one of them.
 const DEFAULT_HEAD: u64 = 30;
 const DEFAULT_TAIL: u64 = 20;
 
-/// The most bytes of a value of the context that the model reads, if the profile sets no limit.
+/// The default maximum size of a context value that the model reads, in bytes.
 const DEFAULT_CONTEXT_BYTES: u64 = 4_000;
 
-/// The longest prompt and the largest state, in bytes, if the profile sets no limit.
+/// The default maximum sizes of the prompt and of the state, in bytes.
 const DEFAULT_PROMPT_BYTES: u64 = 60_000;
 const DEFAULT_STATE_BYTES: u64 = 262_144;
 
-/// The prefix of the names of tools that delegate.
+/// The prefix of the names of delegate tools.
 pub(crate) const DELEGATE: &str = "delegate_";
 
-/// The schema of the arguments with which the model delegates.
+/// The schema of a delegate tool's arguments.
 const DELEGATE_ARGUMENTS: &str = r#"{"type":"object","required":["reason"],"additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":4096}}}"#;
 
-/// Returns the name under which a child gets a value: the last name of its path.
+/// Returns the name under which a child receives a value: the last name of the value's path.
 pub(crate) fn passed_as(path: &Path) -> String {
     let name = path.selectors.iter().rev().find_map(|selector| match selector {
         Selector::Name(name) => Some(name.clone()),
@@ -70,15 +70,14 @@ pub(crate) fn passed_as(path: &Path) -> String {
     name.unwrap_or_default()
 }
 
-/// Returns the contract of results with a schema, as JSON text, with the largest caps. `items` contains further
-/// members.
+/// Returns a contract for results with a schema, as JSON text, with the largest caps. `items` contains further members.
 fn contract_of_results(schema: &str, items: &str) -> String {
     format!(
         r#"{{"agent":"result","schema":{schema},"extract":{{"markers":[],"untagged":false,"ignore":[]}},"caps":{{"bytes":67108864,"depth":96,"string_bytes":67108864,"array_items":10000000,"object_members":1000000}}{items}}}"#
     )
 }
 
-/// Checks that results can be held to the `outputSchema` of a definition.
+/// Checks that results can be validated against the `outputSchema` of a definition.
 fn results(document: &Document, definition: NodeId) -> Result<(), String> {
     definition::results(document, definition)?;
     let Some(schema) = document.member(definition, "outputSchema") else { return Ok(()) };
@@ -88,7 +87,7 @@ fn results(document: &Document, definition: NodeId) -> Result<(), String> {
     }
 }
 
-/// Returns the definition of a tool that delegates.
+/// Returns the definition of a delegate tool.
 fn delegate_definition(agent: &str) -> Definition {
     let name = json(&format!("{DELEGATE}{agent}"));
     let description = json(&format!("Hand a part of the task to the agent {agent}. It answers with a document."));
@@ -104,16 +103,16 @@ fn delegate_definition(agent: &str) -> Definition {
 
 /// # Errors
 ///
-/// Everything that is wrong with it.
+/// Returns all violations in the document.
 pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
     read_as(document, false)
 }
 
-/// Reads the part of a profile that a parent handed on. Its paths were checked when the whole was loaded.
+/// Reads the part of a profile that a parent handed on. Its paths were checked when the whole profile was loaded.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with it.
+/// Returns all violations in the document.
 pub(crate) fn read_part(document: &Json) -> Result<Profile, Vec<Violation>> {
     read_as(document, true)
 }
@@ -264,8 +263,8 @@ impl Reader<'_, '_> {
         usize::try_from(number).unwrap_or(usize::MAX)
     }
 
-    /// Returns how the texts of a result are sanitized: by a word, or by one for each label. Of several labels, the
-    /// strictest applies.
+    /// Returns the way in which the texts of a result are sanitized: one for the tool, or one for each label. If there
+    /// are several labels, the strictest applies.
     fn clean(&self, rule: Option<NodeId>) -> Clean {
         let document = self.document;
         let word = |at: NodeId| match document.string(at) {
@@ -291,7 +290,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Compiles the contract of tasks. It is a contract because the model may have to produce the task.
+    /// Compiles the contract for tasks. Tasks have a contract because the model may have to produce them.
     fn task(&mut self) -> Option<Contract> {
         let task = self.member(Document::ROOT, "task")?;
         let at = self.member(task, "schema")?;
@@ -372,14 +371,14 @@ impl Reader<'_, '_> {
         members.map(|(name, at)| Server { name, methods: texts_in(self.document, at, "methods") }).collect()
     }
 
-    /// Returns the tool that delegates to an agent. It is a tool like others, which the host itself offers.
+    /// Returns the tool that delegates to an agent. It is like other tools, but the host itself offers it.
     fn delegate_tool(&mut self, at: NodeId, groups: &[&str]) -> Tool {
         let agent = text_in(self.document, at, "agent").unwrap_or_default();
         Tool {
             definition: Some(delegate_definition(agent)),
             name: format!("{DELEGATE}{agent}"),
             server: String::new(),
-            // The child's run has the key of the call, so the same call twice is one run.
+            // The child's run has the key of the call, so repeating the call does not start another run.
             effect: Effect::Idempotent,
             egress: false,
             store: None,
@@ -436,7 +435,7 @@ impl Reader<'_, '_> {
             secrets,
             observed: Vec::new(),
             permit,
-            // They name other tools, which are read first.
+            // These rules name other tools, which are read first.
             covers: Vec::new(),
             max_arguments_bytes: self.size(Some(at), "max_arguments_bytes", DEFAULT_ARGUMENTS_BYTES as u64),
             result: self.result_rule(Some((at, pinned)).filter(|_| !is_disabled), self.member(at, "result")),
@@ -465,7 +464,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Returns the effect of a tool. For `annotated`, its pinned definition states it, unless its annotations
+    /// Returns the effect of a tool. For `annotated`, the pinned definition states it, unless its annotations
     /// contradict each other.
     fn effect(&self, tool: NodeId, pinned: Option<NodeId>) -> Effect {
         match text_in(self.document, tool, "effect").unwrap_or_default() {
@@ -491,7 +490,7 @@ impl Reader<'_, '_> {
         rate
     }
 
-    /// Returns what `format` means in the schemas of a tool's definition.
+    /// Returns the treatment of `format` in the schemas of a tool's definition.
     fn formats(&self, tool: NodeId) -> Formats {
         match text_in(self.document, tool, "formats") {
             Some("assert") => Formats::Assert,
@@ -542,7 +541,7 @@ impl Reader<'_, '_> {
         rules.into_iter().filter_map(rule).collect()
     }
 
-    /// Reads each text of a list. A text that cannot be read is an error.
+    /// Parses each text of a list. Reports an error for a text that cannot be parsed.
     pub(super) fn read_each<T>(
         &mut self,
         list: NodeId,
@@ -561,8 +560,8 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Checks that the paths of a tool's rules about values exist in its definition and its own schema. A definition
-    /// that is not pinned yet is checked once it is.
+    /// Checks that the paths in a tool's rules about values exist in its definition and its own schema. A definition
+    /// that is not pinned yet is checked when it is pinned.
     fn reachable(
         &mut self,
         (tool, member): (NodeId, &str),
@@ -572,7 +571,7 @@ impl Reader<'_, '_> {
     ) {
         let document = self.document;
         let rules = self.member(tool, member).into_iter().flat_map(|at| document.items(at));
-        // A path that cannot be read has its own error.
+        // An invalid path has a separate error.
         let rules: Vec<NodeId> = rules.filter_map(|rule| document.member(rule, "path")).collect();
         for (path, wanted) in paths {
             let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
@@ -612,7 +611,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Checks that each member that a condition names exists in at least one definition of its tools.
+    /// Checks that each member that a condition names exists in at least one of its tools' definitions.
     fn applicable(&mut self, at: NodeId, rule: &Deny, tools: &[Tool]) {
         let Some(when) = &rule.when else { return };
         let meant: Vec<&Tool> = tools.iter().filter(|tool| tool.is_named(&rule.tool)).collect();
@@ -628,7 +627,7 @@ impl Reader<'_, '_> {
         self.has_members(at, when, &schemas, &of);
     }
 
-    /// Checks that each member that a condition names exists in at least one of some definitions.
+    /// Checks that each member that a condition names exists in at least one of the given definitions.
     fn has_members(&mut self, at: NodeId, when: &Schema, definitions: &[&Schema], of: &str) {
         if self.is_part {
             return;
@@ -652,7 +651,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads `permit` of a delegate or of a case. Default: deny.
+    /// Reads `permit` of a delegate or of a case. The default is deny.
     fn permit(&mut self, tool: NodeId, groups: &[&str]) -> Permit {
         let document = self.document;
         let Some(at) = self.member(tool, "permit") else {
@@ -696,7 +695,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Checks that words that mean tools mean at least one.
+    /// Checks that each name or pattern of a tool matches at least one tool.
     fn known_tools(&mut self, words: impl IntoIterator<Item = NodeId>, tools: &[Tool]) {
         let document = self.document;
         for at in words {
@@ -710,7 +709,7 @@ impl Reader<'_, '_> {
     fn modes(&mut self, tools: &[Tool], groups: &[&str]) -> Vec<Mode> {
         let document = self.document;
         let task = self.member(Document::ROOT, "task").and_then(|at| document.member(at, "schema"));
-        // An invalid schema has its own error.
+        // An invalid schema has a separate error.
         let task = task.and_then(|at| Schema::compile(document, at).ok());
         let task = task.as_ref();
         let mut modes = Vec::new();
@@ -789,12 +788,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Compiles a contract whose places are below a place in this document.
+    /// Compiles a contract. Its locations are reported below a place in this document.
     fn contract(&mut self, text: &str, place: &Location) -> Option<Contract> {
         match Contract::compile(text) {
             Ok(contract) => Some(contract),
             Err(fault) => {
-                // Its spans refer to the contract's own text, which may occur in no document.
+                // Spans refer to the contract's own text, which may not occur in any document.
                 let told = |wrong: Violation| Violation { span: None, ..wrong.under(place) };
                 self.wrong.extend(fault.violations.into_iter().map(told));
                 None
@@ -813,7 +812,7 @@ impl Reader<'_, '_> {
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
         let (provenance, freshness, keep) = (inside("provenance"), inside("freshness"), inside("keep"));
         let items = rule.and_then(|rule| self.items(rule));
-        // An invalid path has its own error.
+        // An invalid path has a separate error.
         let are_items = items.is_some() || inside("items").is_none();
         ResultRule {
             max_bytes: self.size(rule, "max_bytes", DEFAULT_MAX_BYTES),
@@ -901,7 +900,7 @@ impl Reader<'_, '_> {
         let path = items.map(|path| json(&path));
         let mut compile = |more: &str| {
             let Some(path) = &path else { return self.contract(&whole(more), &place) };
-            // If the schema does not define the items, any value may be one.
+            // If the schema does not define the items, any value may be an item.
             let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}{more}"#)));
             let any = format!(r#","items":{{"path":{path},"schema":true}}{more}"#);
             governed.ok().or_else(|| self.contract(&whole(&any), &place))

@@ -1,4 +1,4 @@
-//! The final answer: checks the contract, its evidence, and the kinds of evidence that the profile requires.
+//! The final answer: checks its contract, its evidence, and the kinds of evidence that the profile requires.
 
 use std::borrow::Cow;
 
@@ -20,12 +20,12 @@ use crate::{
     result::{Body, Given, ToolResult},
 };
 
-/// The verdict about an output as a final answer.
+/// The verdict on an output as a final answer.
 pub(super) enum Judged {
     Answer(String),
     /// Not a final answer, with the reason for the model.
     Not(String),
-    /// The texts of these artifacts are needed for the verdict.
+    /// The verdict needs the texts of these artifacts.
     Need(Vec<String>),
 }
 
@@ -68,8 +68,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the text against which claims are checked. A text that left the state is made again from its artifact,
-    /// if the answer names it.
+    /// Returns the text against which claims are checked. A text that is no longer in the state is recreated from its
+    /// artifact, if the answer cites it.
     fn text_of(&self, index: usize, seen: &Seen, answer: &str, event: &Event) -> Result<String, String> {
         if let Some(text) = &seen.text {
             return Ok(text.clone());
@@ -123,8 +123,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether a value explains missing evidence: text does; an object, or a list of objects, has to name the
-/// kind.
+/// Returns whether a value explains missing evidence. Text does. An object, or a list of objects, must name the kind.
 fn explains(document: &Document, at: seamgate_core::kernel_api::NodeId, need: &Need) -> bool {
     match document.kind(at) {
         Kind::String => !document.string(at).trim().is_empty(),

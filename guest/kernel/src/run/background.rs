@@ -1,12 +1,12 @@
-//! The information that a person gets about a call beside the call itself when they are asked to approve it.
+//! Additional information about a call for the person who is asked to approve it.
 
 use super::Run;
 use crate::{surface, tool::COMPUTED_LABELS, view::Background};
 
-/// The most calls that are remembered as the origin of a label.
+/// The maximum number of calls that are remembered as the origin of a label.
 const MAX_ORIGINS: usize = 4;
 
-/// Stands for further calls.
+/// Stands for further calls that are not listed.
 const MORE: &str = "…";
 
 impl Run<'_> {
@@ -27,7 +27,7 @@ impl Run<'_> {
         let key = &state.calls[index].key;
         let answer = state.history.iter().rev().find(|entry| entry.calls.contains(key));
         let origin = |label: &String| state.origins.get(label).cloned().unwrap_or_default();
-        // Computed labels are shown only if a flow is about them.
+        // Computed labels are shown only if a flow concerns them.
         let is_told = |label: &String| {
             !COMPUTED_LABELS.contains(&label.as_str()) || self.profile.flows.iter().any(|flow| flow.after == *label)
         };

@@ -29,21 +29,21 @@ use crate::{
     tool::{Effect, Tool, full_name},
 };
 
-/// The most bytes of arguments that a record shows.
+/// The maximum size of arguments in a record, in bytes.
 const MAX_SHOWN: usize = 4096;
 
 /// The default number of further calls that a remembered approval covers, and its default duration in seconds.
 const REMEMBERED_TIMES: u64 = 10;
 const REMEMBERED_TTL_S: u64 = 3600;
 
-/// The number of equal denials that ends the run, if the budget sets no limit.
+/// The default number of equal denials that ends the run.
 const MAX_DENIALS: u64 = 2;
 
-/// The tool with which a child asks for its parent's context. It exists in no profile, and is always denied.
+/// The tool with which a child requests its parent's context. It is in no profile, and is always denied.
 const REQUEST_CONTEXT: &str = "request_context";
 
 impl Run<'_> {
-    /// Handles one call from outside of a loop.
+    /// Handles one call from outside a loop.
     pub(super) fn outside_call(&mut self, event: &Event) -> Result<(), Fault> {
         if self.profile.has_loop() {
             self.ignore("loop", "in a loop, calls come from the model");
@@ -67,7 +67,7 @@ impl Run<'_> {
         self.state.calls[index].as_call()
     }
 
-    /// Returns the digest that a call shares with all calls that are equal to it.
+    /// Returns the digest that all equal calls share.
     pub(super) fn same(&self, call: &CallState) -> String {
         let tool = surface::known(self.profile, &call.as_call());
         let server = tool.map_or(call.server.as_deref().unwrap_or_default(), |tool| &tool.server);
@@ -77,7 +77,7 @@ impl Run<'_> {
         }
     }
 
-    /// Decides about a call, by the current facts.
+    /// Decides about a call under the current facts.
     pub(super) fn judge(&mut self, index: usize) -> Result<(), Fault> {
         let call = self.as_call(index);
         let decision = permit(self.profile, &self.facts()?, &call, || self.background(index))?;
@@ -85,8 +85,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Decides again about a call that the host was told to cancel before it was sent, because its approval lapsed. If it
-    /// needs no approval by now, it is not sent either: the host might send it twice, because the key would be the same.
+    /// Decides again about a call that the host was told to cancel before sending, because its approval expired. The
+    /// call is not sent even if it needs no approval anymore: the host might send it twice, because the key would be
+    /// the same.
     pub(super) fn judge_taken_back(&mut self, index: usize) -> Result<(), Fault> {
         let call = self.as_call(index);
         let decision = permit(self.profile, &self.facts()?, &call, || self.background(index))?;
@@ -120,8 +121,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Judges calls that wait for approval again, because an approval for the run may cover them. Calls that were
-    /// asked about in this step wait for the next.
+    /// Judges calls that wait for approval again, because an approval for the run may cover them. Calls about which
+    /// this step asks a person wait for the next step.
     fn judge_covered(&mut self) -> Result<(), Fault> {
         for index in 0..self.state.calls.len() {
             if self.state.calls[index].phase == Phase::Asked && !self.is_asked_now(&self.state.calls[index].key) {
@@ -141,7 +142,7 @@ impl Run<'_> {
         let is_same_ask = call.phase == Phase::Asked
             && call.digest == decision.digest
             && decision.ask.as_ref().is_some_and(|ask| ask.by == call.by && Some(ask.expires) == call.expires);
-        // Texts and results after the ask cannot answer it: only a person can, or its expiry.
+        // Texts and results after the ask cannot answer it. Only a person's decision or the expiry can.
         let is_proven_since = call.phase == Phase::Asked
             && call.digest == decision.digest
             && decision.permit == ALLOW
@@ -157,11 +158,11 @@ impl Run<'_> {
             _ => false,
         };
         if tool.is_some_and(waits) {
-            // An approved call stays approved until its turn, and is judged again then.
+            // An approved call stays approved until its turn, when it is judged again.
             if call.phase != Phase::Asked || call.digest != decision.digest {
                 let call = &mut self.state.calls[index];
                 call.phase = Phase::Held;
-                // The ask about other arguments is over.
+                // The arguments have changed, so the ask about them is obsolete.
                 call.digest = None;
                 call.expires = None;
                 call.by.clear();
@@ -187,9 +188,9 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether an effect that the model asked for before this one is still open: effects of one answer run in
-    /// their order. All open calls belong to one answer, because the model is asked again when none is open. A
-    /// delegation whose child may change something also waits, and holds nothing back.
+    /// Returns whether an effect that the model requested before this one is still open. Effects of one output run in
+    /// order. All open calls belong to one output, because the model is called again only when no call is open. A
+    /// delegation whose child may change something also waits, but holds no other call back.
     fn waits_for_its_turn(&self, index: usize, tool: &Tool) -> bool {
         let changes = effect(tool, self.above.as_deref()) != Effect::Read;
         let changes = if tool.is_delegate { self.child_changes(index) } else { changes };
@@ -200,8 +201,8 @@ impl Run<'_> {
         self.profile.has_loop() && changes && before.any(is_effect)
     }
 
-    /// Returns whether the approval of an effect that the model asked for before this one, and that is still open, would
-    /// cover it. It is not asked about then: one question is enough.
+    /// Returns whether a pending approval could cover this call: that of an effect that the model requested earlier and
+    /// that is still open. No separate ask is made then, because one question is enough.
     fn may_be_covered(&self, index: usize, tool: &Tool) -> bool {
         let Ok(facts) = self.facts() else { return false };
         let call = self.as_call(index);
@@ -215,7 +216,7 @@ impl Run<'_> {
             })
     }
 
-    /// Decides about calls whose turn it is. If the run has to end, none of them runs.
+    /// Decides about the calls whose turn it is. If the run must end, none of them runs.
     pub(super) fn release(&mut self) -> Result<(), Fault> {
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
@@ -232,7 +233,7 @@ impl Run<'_> {
         if self.state.facts.remembered.is_empty() { Ok(()) } else { self.judge_covered() }
     }
 
-    /// Denies the calls that follow an effect which was not approved or not sent, because they may depend on it.
+    /// Denies the calls after an effect that was not approved or not sent, because they may depend on it.
     pub(super) fn drop_behind(&mut self, index: usize, code: &'static str) {
         let before = &self.state.calls[index];
         if before.effect == Effect::Read || self.is_delegate(index) {
@@ -279,7 +280,7 @@ impl Run<'_> {
         if tool.is_delegate { self.delegate(index) } else { self.execute(index, approval) }
     }
 
-    /// Tells the host to send a call. The same call has the same idempotency key, however often it is sent.
+    /// Tells the host to send a call. The idempotency key of a call stays the same, however often it is sent.
     pub(super) fn execute(&mut self, index: usize, approval: Option<Used>) {
         let secrets = self.secrets(index);
         let (key, call) = (self.key(), &self.state.calls[index]);
@@ -325,7 +326,7 @@ impl Run<'_> {
         if !self.profile.has_loop() {
             return;
         }
-        // The budget that was carved for a child comes back, at least in part.
+        // The budget that was given to a child returns, at least in part.
         let is_carved = self.state.calls.iter().any(|call| call.phase.is_under_way() && call.carved.is_some());
         if reason.code == "rejected" {
             self.drop_behind(index, "rejected");
@@ -357,12 +358,12 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the key of a denial. Equal calls that are denied for the same reason share it.
+    /// Returns the key of a denial. Equal calls that are denied for the same reason share the key.
     fn denial(&self, index: usize, code: &str) -> String {
         format!("{code}:{}", self.same(&self.state.calls[index]))
     }
 
-    /// Records that a child asked for its parent's context.
+    /// Records that a child requested its parent's context.
     fn request_denied(&mut self, index: usize) {
         let call = &mut self.state.calls[index];
         call.told = Some(
@@ -402,8 +403,8 @@ impl Run<'_> {
         self.return_carved(index, Some(Carved::default()));
     }
 
-    /// Applies the decision of a person. It is valid only for the open ask with this key and digest, and from a
-    /// principal who may decide.
+    /// Applies a person's decision. It is valid only for the open ask with this key and digest, and from a principal
+    /// who may decide.
     pub(super) fn approval(&mut self, event: &Event) -> Result<(), Fault> {
         let word = |name: &str| event.text(name).unwrap_or_default().to_owned();
         let (key, digest, principal) = (word("key"), word("digest"), word("principal"));
@@ -446,8 +447,8 @@ impl Run<'_> {
         self.judge(index)
     }
 
-    /// Changes the arguments of a call that waits, as a person edited them. The call is judged again as if the model
-    /// had asked for it like this.
+    /// Replaces the arguments of a waiting call with those that a person edited. The call is judged again as if the
+    /// model had requested it in this form.
     fn edited(&mut self, index: usize, principal: &str, event: &Event) -> Result<(), Fault> {
         let Some(arguments) = event.text("arguments") else {
             self.ignore("arguments", "the decision \"edited\" needs \"arguments\"");
@@ -504,7 +505,7 @@ impl Run<'_> {
 
     pub(super) fn tool_started(&mut self, event: &Event) {
         let started = self.call_of(event, Phase::is_under_way);
-        // A call that is sent again after an interruption is started again. An effect never is.
+        // After an interruption, a call that is sent again is started again. An effect is never sent again.
         let fits = |index: &usize| {
             let call = &self.state.calls[*index];
             call.phase == Phase::Dispatched || call.effect != Effect::Effectful
@@ -526,13 +527,13 @@ impl Run<'_> {
         call.expires = Some(expires);
     }
 
-    /// Returns the call that an event is about, if the call is in a phase that fits the event.
+    /// Returns the call that an event refers to, if the call is in a phase that fits the event.
     pub(super) fn call_of(&self, event: &Event, fits: impl Fn(Phase) -> bool) -> Option<usize> {
         let index = self.state.call(event.text("call")?)?;
         fits(self.state.calls[index].phase).then_some(index)
     }
 
-    /// Ends a call without a result.
+    /// Ends a call that has no result.
     pub(super) fn settle(&mut self, index: usize, phase: Phase, code: &'static str, message: &str) {
         let call = &mut self.state.calls[index];
         call.phase = phase;
@@ -543,7 +544,7 @@ impl Run<'_> {
         self.records.push(Record::Settled { call, tool: short(&tool, 256), code, message: message.to_owned() });
     }
 
-    /// Ends everything that is open, because the run ends.
+    /// Ends all open calls and questions, because the run ends.
     pub(super) fn end_calls(&mut self) {
         self.state.model = None;
         self.state.question = None;
@@ -586,7 +587,7 @@ impl CallState {
 }
 
 impl Decision {
-    /// Creates a denial that `permit` did not make.
+    /// Creates a denial that does not come from `permit`.
     fn denied(key: &str, tool: &str, reason: Reason) -> Self {
         Decision {
             permit: DENY,

@@ -1,4 +1,5 @@
-//! Context: only declared sources, each checked against its schema. Values that are left out are recorded.
+//! Context: values from declared sources only, each validated against its schema. Values that are left out are
+//! recorded.
 
 use seamgate_core::{
     Fault,
@@ -11,7 +12,7 @@ use crate::{
     observe::united,
 };
 
-/// The longest value, in bytes.
+/// The maximum size of a value, in bytes.
 const MAX_VALUE: usize = 256 * 1024;
 
 impl Run<'_> {
@@ -26,7 +27,7 @@ impl Run<'_> {
     pub(super) fn context_changed(&mut self, event: &Event) -> Result<(), Fault> {
         let (Some(name), Some(at)) = (event.text("name"), event.member("value")) else { return Ok(()) };
         if self.state.facts.context.remove(name).is_some() {
-            // The model may have read it.
+            // The model may have read the previous value.
             let source = self.profile.context.iter().find(|source| source.name == name);
             let read = source.and_then(|source| united(&self.state.facts.labels, &source.labels));
             self.state.facts.labels = read.unwrap_or_else(|| std::mem::take(&mut self.state.facts.labels));

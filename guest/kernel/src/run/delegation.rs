@@ -1,4 +1,5 @@
-//! Calls that are runs of other agents. A child gets a packet, never the transcript, and never more than its parent may.
+//! Calls that are runs of other agents. A child receives a task, never the transcript, and may never do more than its
+//! parent.
 
 use std::collections::BTreeMap;
 
@@ -31,12 +32,12 @@ use crate::{
     tool::{Effect, Source, Tool},
 };
 
-/// The most uncertain calls of children that are kept, and the most bytes of their arguments.
+/// The maximum number of children's uncertain calls that are kept, and the maximum size of their arguments, in bytes.
 const MAX_LEFT: usize = 64;
 const MAX_ARGUMENTS_LEFT: usize = 1024;
 
 impl Run<'_> {
-    /// Takes over the parent's labels: a child has read everything that its parent has.
+    /// Takes over the parent's labels, because the child counts as having read everything that the parent has read.
     pub(super) fn take_labels(&mut self) {
         let Some(above) = &self.above else { return };
         self.state.facts.labels.clone_from(&above.bounds.labels);
@@ -53,8 +54,8 @@ impl Run<'_> {
         self.profile.delegates.iter().find(|delegate| delegate.agent == agent)
     }
 
-    /// Returns whether a child may make calls that are counted across all children that run at once: those that do
-    /// more than read, if equal calls are limited.
+    /// Returns whether a child may make calls that are counted across all concurrent children. If equal calls are
+    /// limited, these are calls that are not only reads.
     fn shares_calls(&self, index: usize) -> bool {
         let Some(delegate) = self.delegate_of(index).filter(|_| self.counts_calls()) else { return false };
         let handed = self.tools_for(delegate);
@@ -69,8 +70,8 @@ impl Run<'_> {
         tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
     }
 
-    /// Returns how often children may make each call, by the strictest limit of this agent and of those above it. The
-    /// calls that children beside this run may make are reserved for them.
+    /// Returns the number of times that children may make each call, under the strictest limit of this agent and of
+    /// those above it. The calls that children beside this run may make are reserved for them.
     fn same_call_limit(&self) -> u64 {
         let above = self.above.iter().flat_map(|above| &above.rules);
         let above = above.filter_map(|rules| Some(rules.profile.least_equal_calls()?.saturating_sub(rules.reserved)));
@@ -78,7 +79,7 @@ impl Run<'_> {
         own.chain(above).min().unwrap_or(u64::MAX)
     }
 
-    /// Returns how often children in flight may make each call, except one of them.
+    /// Returns the number of times that the children in flight, except one, may make each call.
     fn shared(&self, except: Option<usize>) -> u64 {
         let others = self.state.calls.iter().enumerate().filter(|(index, _)| Some(*index) != except);
         let others = others.filter(|(_, call)| call.phase.is_under_way());
@@ -93,8 +94,8 @@ impl Run<'_> {
         tools.filter(|tool| !rates(tool, self.above.as_deref()).is_empty()).map(Tool::full_name).collect()
     }
 
-    /// Returns the tools with a rate that others may use while a child runs that would start now: children in flight,
-    /// and this run's own calls that wait.
+    /// Returns the tools with a rate that others may use while a child that starts now runs: children in flight, and
+    /// this run's own waiting calls.
     fn limited_in_use(&self) -> Vec<String> {
         let calls = self.state.calls.iter().enumerate();
         let in_use = calls.flat_map(|(index, call)| match call.phase {
@@ -107,7 +108,7 @@ impl Run<'_> {
         in_use.collect()
     }
 
-    /// Counts a rate as used up for each tool that a child may have used. Its calls are unknown.
+    /// Counts a rate as used up for each tool that a child may have used, because the child's calls are unknown.
     pub(super) fn fill_rates(&mut self, index: usize) {
         let limited = self.limited_tools(index);
         for tool in self.profile.tools.iter().filter(|tool| limited.contains(&tool.full_name())) {
@@ -116,12 +117,12 @@ impl Run<'_> {
         }
     }
 
-    /// Starts the children that may start now, after the rest of a step, so that they get the counts of all earlier
-    /// calls.
+    /// Starts the children that may start now. Runs after the rest of a step, so that they receive the counts of all
+    /// earlier calls.
     ///
-    /// Children that run at once do not know each other's calls. Each therefore has a share of the limit of equal
-    /// calls, and a child for which nothing is left waits until another one has ended. Of the children that may use the
-    /// same tool with a rate, one runs at a time.
+    /// Concurrent children do not know each other's calls, so each has a share of the limit of equal calls. A child
+    /// with no share left waits until another child ends. Children that may use the same tool with a rate run one at a
+    /// time.
     pub(super) fn start_children(&mut self) {
         let mut to_start: Vec<usize> =
             (0..self.state.calls.len()).filter(|&index| self.state.calls[index].is_child_to_start()).collect();
@@ -156,8 +157,8 @@ impl Run<'_> {
         }
     }
 
-    /// Carves the child's share from this run's budget. The child starts after the rest of this step, or when the
-    /// children that it has to wait for have ended. Until then, it has no time at which it ends.
+    /// Reserves the child's share of this run's budget. The child starts after the rest of this step, or when the
+    /// children that it must wait for have ended. Until then, it has no end time.
     pub(super) fn delegate(&mut self, index: usize) {
         let Some(limits) = self.delegate_of(index).map(|delegate| delegate.budget.clone()) else { return };
         let used = &self.state.facts.used;
@@ -183,7 +184,8 @@ impl Run<'_> {
         used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default()).min(MAX_NUMBER);
     }
 
-    /// Releases the part of the budget that a child did not use. A child that does not report its use has used all.
+    /// Releases the part of the budget that a child did not use. A child that does not report its use counts as having
+    /// used all of it.
     pub(super) fn return_carved(&mut self, index: usize, actual: Option<Carved>) {
         let carved = self.state.calls[index].carved.take().unwrap_or_default();
         let used = &mut self.state.facts.used;
@@ -193,15 +195,15 @@ impl Run<'_> {
         self.spend_carved(&actual.unwrap_or(carved));
     }
 
-    /// Releases the budget that was carved for a child that never began. The call still counts among equal ones, so
-    /// that a loop of them ends.
+    /// Releases the budget of a child that never began. The call still counts as one of several equal calls, so that a
+    /// loop of them ends.
     pub(super) fn never_began(&mut self, index: usize) {
         self.return_carved(index, Some(Carved::default()));
         let used = &mut self.state.facts.used;
         used.tool_calls = used.tool_calls.saturating_sub(1);
     }
 
-    /// Tells the host to start a child, or to continue it: its run always has the same name.
+    /// Tells the host to start or continue a child. The child's run always has the same name.
     pub(super) fn delegate_again(&mut self, index: usize) {
         let (key, call) = (self.key(), &self.state.calls[index]);
         let Some(delegate) = self.delegate_of(index) else { return };
@@ -255,7 +257,7 @@ impl Run<'_> {
         });
     }
 
-    /// Keeps the calls of a child that may have had their effect: the end of this run names them, too.
+    /// Keeps the calls of a child that may have had their effect, so that the end of this run also names them.
     fn left_uncertain(&mut self, index: usize, event: &Event) {
         let (call, document) = (&self.state.calls[index], event.document());
         let run = format!("{}/{}", self.state.facts.run, call.key);
@@ -282,7 +284,7 @@ impl Run<'_> {
         self.state.uncertain.extend(left.into_iter().take(room));
     }
 
-    /// Returns the tools that a child may use: those that both profiles allow.
+    /// Returns the tools that a child may use: those that both profiles permit.
     fn tools_for(&self, delegate: &Delegate) -> Vec<String> {
         let Ok(facts) = self.facts() else { return Vec::new() };
         let Ok(mode) = surface::mode(self.profile, &facts) else { return Vec::new() };
@@ -291,13 +293,13 @@ impl Run<'_> {
             allowed.iter().any(|allowed| allowed.full_name() == tool.full_name())
                 && !tool.is_delegate
                 && delegate.tools.iter().any(|word| tool.is_named(word))
-                // Each call of the child is judged by itself: its origins may be proven.
+                // Each call of the child is judged separately, and its origins may be proven.
                 && !matches!(flow::check(self.profile, &facts, tool, None, !tool.origins.is_empty()), Flowing::Denied(_))
         };
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
 
-    /// Returns the rules that judge a child beside its own: this agent's, and those of the agents above it.
+    /// Returns the rules that judge a child in addition to its own: those of this agent and of the agents above it.
     fn rules_for(&self, tools: &[String], reserved: u64) -> Vec<Handed> {
         let facts = &self.state.facts;
         let handed = self.profile.tools.iter().filter(|tool| tools.contains(&tool.full_name()));
@@ -326,8 +328,8 @@ impl Run<'_> {
         [own].into_iter().chain(above).collect()
     }
 
-    /// Returns how often each call was permitted here and below. A call that waits for approval is included because it
-    /// may be permitted before a child ends.
+    /// Returns the number of times that each call was permitted in this run and below it. Includes calls that wait for
+    /// approval, because they may be permitted before a child ends.
     fn calls_made(&self) -> Calls {
         let mut calls = self.state.facts.used.calls.clone();
         for call in self.state.calls.iter().filter(|call| call.phase == Phase::Asked) {
@@ -339,7 +341,7 @@ impl Run<'_> {
         calls
     }
 
-    /// Adds the calls of a child to those of this run, even if its result comes too late.
+    /// Adds the calls of a child to those of this run, even if the child's result is too late.
     fn count_calls(&mut self, event: &Event) {
         let document = event.document();
         let is_delegate =
@@ -417,8 +419,7 @@ impl Run<'_> {
 }
 
 impl CallState {
-    /// Returns whether this is a child that was permitted and has not been started. A started child has a time at
-    /// which it ends.
+    /// Returns whether this is a permitted child that has not been started. A started child has an end time.
     fn is_child_to_start(&self) -> bool {
         self.phase == Phase::Dispatched && self.carved.is_some() && self.expires.is_none()
     }

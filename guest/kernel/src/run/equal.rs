@@ -1,4 +1,4 @@
-//! Equal calls that ran before, which a person who approves a call sees.
+//! Earlier equal calls, which a person sees when asked to approve a call.
 
 use seamgate_core::kernel_api::count;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{approval::may_be_asked, surface};
 
-/// The most different calls whose outcome the run remembers. The one that ended first is forgotten first.
+/// The maximum number of different calls whose outcome the run remembers. The call that ended first is dropped first.
 const MAX_RAN: usize = 64;
 
 impl Run<'_> {
@@ -24,7 +24,7 @@ impl Run<'_> {
         let ran = &mut self.state.ran;
         match ran.get_mut(&same) {
             Some(last) if last.call == key => *last = Ran { at, outcome, ..last.clone() },
-            // A later one ended meanwhile, and this one was counted.
+            // A later call ended in the meantime, and this one was already counted.
             Some(_) if was_uncertain => {}
             Some(last) => *last = Ran { call: key, at, outcome, times: last.times.saturating_add(1) },
             None => {
@@ -38,7 +38,7 @@ impl Run<'_> {
         }
     }
 
-    /// Describes the calls before this one that are equal to it, as lines of the view that a person sees.
+    /// Describes the earlier calls that equal this one, as lines of the view that a person sees.
     pub(super) fn equal_calls(&self, index: usize) -> String {
         let calls = &self.state.calls;
         let call = &calls[index];

@@ -1,4 +1,4 @@
-//! Events: facts from outside, read strictly.
+//! Events: facts from outside, parsed strictly.
 
 use seamgate_core::{
     Fault, FaultCode, Finish,
@@ -20,7 +20,7 @@ pub(crate) struct Event<'t> {
 impl<'t> Event<'t> {
     /// # Errors
     ///
-    /// `bad_request`: the text is not an event.
+    /// Returns `bad_request` if the text is not an event.
     pub(crate) fn read(text: &'t str) -> Result<Self, Fault> {
         FORMAT.read(text).map(|document| Event { document })
     }
@@ -70,7 +70,7 @@ impl<'t> Event<'t> {
         self.member(name).into_iter().flat_map(|at| self.document.items(at))
     }
 
-    /// Returns the members with some names, as an object of their own.
+    /// Returns a new object with only the named members.
     pub(crate) fn part(&self, names: &[&str]) -> String {
         let member = |name: &&str| self.source(name).map(|value| format!("\"{name}\":{value}"));
         format!("{{{}}}", names.iter().filter_map(member).collect::<Vec<_>>().join(","))
@@ -88,7 +88,7 @@ impl<'t> Event<'t> {
         self.member("returned").filter(|_| document.members(Document::ROOT).all(is_known))
     }
 
-    /// Returns why the model stopped.
+    /// Returns the reason why the model stopped.
     pub(crate) fn finish(&self) -> Finish {
         let word = self.text("finish").unwrap_or_default();
         Finish::words().find(|(known, _)| *known == word).map_or(Finish::Unknown, |(_, finish)| finish)

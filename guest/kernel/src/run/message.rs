@@ -1,5 +1,5 @@
-//! Messages between a client and a server of tools other than calls: decides whether the method exists, and which part
-//! of the message a model may read.
+//! Messages between a client and a tool server other than calls: decides whether the method exists, and which part of
+//! the message a model may read.
 
 use seamgate_core::kernel_api::short;
 
@@ -12,7 +12,8 @@ use crate::{
     sanitize::Clean,
 };
 
-/// Methods with which a server describes itself. All others carry data from outside, including lists and progress.
+/// Methods with which a server describes itself. All other messages carry data from outside, including lists and
+/// progress.
 const DESCRIBES: [&str; 4] =
     ["initialize", "server/discover", "notifications/subscriptions/acknowledged", "subscriptions/listen"];
 

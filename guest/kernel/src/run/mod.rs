@@ -62,7 +62,7 @@ use crate::{
     tool::Tool,
 };
 
-/// The most digests of events that are remembered.
+/// The maximum number of event digests that are remembered.
 const MAX_SEEN: usize = 64;
 
 /// One step of a run.
@@ -70,7 +70,7 @@ struct Run<'p> {
     profile: &'p Profile,
     /// The limits of the profile, and of a parent.
     budget: Budget,
-    /// The time at which a parent ends it.
+    /// The time at which a parent ends the run.
     deadline: Option<u64>,
     /// The bounds that a parent set.
     above: Option<Arc<Above>>,
@@ -79,7 +79,7 @@ struct Run<'p> {
     given: String,
     actions: Vec<Action>,
     records: Vec<Record>,
-    /// The final answer, if this event brought one.
+    /// The final answer, if this event contained one.
     answer: Option<String>,
     /// Digests of artifacts that this step needs.
     need: Vec<String>,
@@ -93,23 +93,23 @@ struct Step {
     actions: Vec<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wake_at: Option<u64>,
-    /// `None` for a run that stays in the instance, which keeps it there.
+    /// The state. `None` for a run whose state stays in the instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<Box<RawValue>>,
 }
 
-/// A step that cannot be made yet.
+/// A step that cannot be performed yet.
 #[derive(Serialize)]
 struct Needs {
     need: Vec<String>,
 }
 
-/// Applies one event to a run. `state` is the state that the previous step returned; `None` for the first event.
+/// Applies one event to a run. `state` is the state that the previous step returned, or `None` for the first event.
 ///
 /// # Errors
 ///
-/// `bad_request`: the state does not belong to this profile and version, or the event is invalid. Such an event does
-/// not become part of the run.
+/// Returns `bad_request` if the state does not belong to this profile and version, or if the event is invalid. Such an
+/// event does not become part of the run.
 pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
     let state = state.map(|state| State::read(profile, state)).transpose()?;
     Ok(match step(profile, state, None, event)? {
@@ -118,25 +118,25 @@ pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Re
     })
 }
 
-/// A run whose state stays where it is.
+/// A run whose state stays in the instance.
 pub struct OpenRun {
     agent: String,
     state: Option<State>,
-    /// The bounds of the state, read once.
+    /// The bounds in the state, read once.
     above: Option<Arc<Above>>,
 }
 
 impl OpenRun {
     /// # Errors
     ///
-    /// `bad_request`: the state does not belong to this profile and version.
+    /// Returns `bad_request` if the state does not belong to this profile and version.
     pub(crate) fn open(profile: &Profile, state: Option<&str>) -> Result<Self, Fault> {
         let state = state.map(|state| State::read(profile, state)).transpose()?;
         let above = state.as_ref().map(Run::above).transpose()?.flatten();
         Ok(OpenRun { agent: profile.agent.clone(), state, above })
     }
 
-    /// Returns the agent whose run it is.
+    /// Returns the agent that the run belongs to.
     pub fn agent(&self) -> &str {
         &self.agent
     }
@@ -145,7 +145,7 @@ impl OpenRun {
     ///
     /// # Errors
     ///
-    /// `bad_request`: the event is invalid. The state stays as it is.
+    /// Returns `bad_request` if the event is invalid. The state then stays unchanged.
     pub(crate) fn advance(&mut self, profile: &Profile, event: &str) -> Result<String, Fault> {
         Ok(match step(profile, self.state.clone(), self.above.clone(), event)? {
             Stepped::Needs(needs) => json(&needs),
@@ -293,7 +293,7 @@ impl<'p> Run<'p> {
             self.ignore("repeated", "the run had this event before");
             return Ok(());
         }
-        // An event about a call ends the wait for it, even if that has just expired.
+        // An event about a call ends the wait for the call, even if the wait has just expired.
         let tells = matches!(
             event.kind(),
             "tool_result" | "tool_failed" | "job" | "resolution" | "child_result" | "call_cancelled"
@@ -327,7 +327,7 @@ impl<'p> Run<'p> {
                 self.list(event)?;
                 self.resumed()?;
             }
-            // Time has passed already.
+            // The time was already advanced.
             _ => {}
         }
         if told.is_some() {
@@ -339,7 +339,8 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
-    /// Drops asks that the same step has settled: asks about expired calls are created before the event is processed.
+    /// Drops asks that this step has already settled. Asks about expired calls are created before the event is
+    /// processed.
     fn drop_stale(&mut self) {
         let state = &self.state;
         let is_in = |key: &str, phase: Phase| state.calls.iter().any(|call| call.key == key && call.phase == phase);
@@ -351,7 +352,7 @@ impl<'p> Run<'p> {
         self.number();
     }
 
-    /// Numbers the actions: each key contains the action's place, also after others were left out.
+    /// Numbers the actions. Each key contains the action's position, even after other actions were left out.
     fn number(&mut self) {
         for (place, action) in self.actions.iter_mut().enumerate() {
             let key = format!("{}/{}/{place}", self.state.facts.run, self.state.step);
@@ -364,7 +365,7 @@ impl<'p> Run<'p> {
 
     /// Remembers an event, and returns whether it is new.
     fn remember(&mut self, event: &Event) -> bool {
-        // It may be large, and is ignored as late if it comes again, because its call has ended.
+        // The event may be large. If it arrives again, it is ignored as late, because its call has ended.
         if event.member("returned").is_some() {
             return true;
         }
@@ -393,7 +394,7 @@ impl<'p> Run<'p> {
         format!("{}/{}/{}", self.state.facts.run, self.state.step, self.actions.len())
     }
 
-    /// Takes labels that other runs gave to data in stores.
+    /// Adds labels that other runs gave to data in stores.
     fn stores_changed(&mut self, event: &Event) {
         let entries = event.items("stores").map(|at| Entry::read(event.document(), at));
         if let Some(all) = stored::with(&self.state.facts.stores, entries) {
@@ -423,7 +424,8 @@ impl<'p> Run<'p> {
             return Ok(());
         }
         self.state.question = None;
-        // The answer is for the model: if it asked in place of its final answer, it is asked for that again.
+        // The person's answer is for the model. If the model asked instead of giving its final answer, it is asked for
+        // that again.
         self.state.is_final_asked = false;
         let text = shown(event);
         self.state.say(EntryKind::User, text);
@@ -445,7 +447,7 @@ impl<'p> Run<'p> {
         self.judge_asked_again()
     }
 
-    /// Applies an edit of the profile: from now on, a call must also pass the edited one.
+    /// Applies an edit of the profile. From now on, a call must also satisfy the edited profile.
     fn profile_edited(&mut self, event: &Event) -> Result<(), Fault> {
         let Kept { run, task, context, lists, .. } = &self.state.facts;
         let edited = Handed {
@@ -481,7 +483,7 @@ impl<'p> Run<'p> {
     }
 }
 
-/// Returns the text that a person said, without invisible characters.
+/// Returns a person's text, without invisible characters.
 fn shown(event: &Event) -> String {
     sanitize(event.text("text").unwrap_or_default()).text
 }
@@ -491,7 +493,7 @@ fn written(value: &impl Serialize) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// Wraps JSON text that this crate wrote, or has read strictly.
+/// Wraps JSON text that this crate wrote or parsed strictly.
 fn raw(text: String) -> Box<RawValue> {
     RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

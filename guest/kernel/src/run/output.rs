@@ -1,5 +1,5 @@
-//! Outputs of the model: calls, a question, a plan, a refusal, a final answer, or an invalid one. Each is an event,
-//! and none is a command.
+//! Outputs of the model: calls, a question, a plan, a refusal, a final answer, or an invalid output. Each output is an
+//! event, never a command.
 
 use seamgate_core::{
     Fault, Finish,
@@ -23,16 +23,16 @@ use crate::{
     tool::Effect,
 };
 
-/// The most bytes of a text of the model, and of a provider's message, in the state.
+/// The maximum size of a text of the model, and of a provider's message, in the state, in bytes.
 const MAX_ENTRY: usize = 64 * 1024;
 
-/// The longest question or plan, in bytes. A longer one is cut.
+/// The length to which a question or plan is truncated, in bytes.
 const MAX_QUESTION: usize = 4096;
 
-/// The number of failures of the model in a row that ends the run.
+/// The number of consecutive failures of the model that ends the run.
 const MAX_FAILURES: u64 = 3;
 
-/// The bytes of one token, for estimates of tokens.
+/// The estimated number of bytes per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
 impl Run<'_> {
@@ -57,7 +57,7 @@ impl Run<'_> {
         let calls: Vec<_> = event.items("calls").collect();
         if !calls.is_empty() {
             if asked.purpose == Purpose::Step {
-                // A denied call is a call, too: repeated ones are counted there.
+                // A denied call is also a call. Repeated denials are counted separately.
                 self.state.strikes = 0;
             }
             for at in calls {
@@ -121,10 +121,10 @@ impl Run<'_> {
         self.records.push(Record::Output { kind: "failure", message: message.to_owned() });
         self.state.failures += 1;
         let ends = !again || self.state.failures >= MAX_FAILURES;
-        // Nothing was answered: if a step is left, the final answer can be asked for again.
+        // There was no answer. If a step is left, the final answer can be requested again.
         self.state.is_final_asked = ends;
         if ends {
-            // An ask for want of tools is a step like any other. The reason for another last ask stays.
+            // A request because no tools are left is a normal step. The reason for any other last request stays.
             self.state.stop = self.state.stop.take().filter(|stop| stop.code != "surface");
             self.state.end("model", format!("the model failed: {message}"));
         }
@@ -159,12 +159,12 @@ impl Run<'_> {
         self.actions.push(Action::AskInput { key, question, call: None, expires });
     }
 
-    /// Adds a call as the model asked for it, under a key of the run's own.
+    /// Adds a call that the model requested, under the run's own key.
     pub(super) fn new_call(&mut self, document: &Document, at: NodeId) -> usize {
         self.add_call(Run::asked_call(document, at))
     }
 
-    /// Adds a call to the run under a key of its own.
+    /// Adds a call to the run, under a new key.
     pub(super) fn add_call(&mut self, call: CallState) -> usize {
         self.state.calls_made += 1;
         self.state.calls.push(CallState { key: format!("c{}", self.state.calls_made), ..call });

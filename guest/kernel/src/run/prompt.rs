@@ -1,7 +1,7 @@
-//! Prompts for the model: messages in a fixed order. Earlier bytes change only by a cut that is recorded.
+//! Prompts for the model: messages in a fixed order. Earlier bytes change only by a truncation, which is recorded.
 //!
-//! The order is role, rules, task, context, then outputs and the outcomes of their calls in order, and last the
-//! instruction what to answer. Data from outside stands between marks that it cannot know.
+//! The order is: role, rules, task, context, outputs and the outcomes of their calls, and last the instruction what to
+//! answer. Data from outside is between marks that the data cannot know.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ use crate::{
     truncate::Room,
 };
 
-/// The number of messages that stay, whatever their size.
+/// The number of messages that are always kept, regardless of their size.
 const KEPT: usize = 4;
 
 /// The size of a prompt that exceeds its limit.
@@ -87,7 +87,7 @@ impl<'r> Message<'r> {
 }
 
 impl Run<'_> {
-    /// Compiles a prompt, as JSON text.
+    /// Builds a prompt, as JSON text.
     pub(super) fn prompt(&mut self, purpose: Purpose) -> Result<Result<Box<RawValue>, TooLarge>, Fault> {
         let limit = self.profile.prompt.as_ref().map_or(usize::MAX, |prompt| prompt.max_bytes);
         let tools = written(&match purpose {
@@ -195,7 +195,7 @@ impl Run<'_> {
         vec![Message::new("system", text)]
     }
 
-    /// Returns the messages of one entry: an output, and after it the outcome of each of its calls, in their order.
+    /// Returns the messages of one entry: an output, followed by the outcomes of its calls in order.
     fn messages<'r>(&'r self, entry: &'r Entry, without: &BTreeSet<usize>) -> Vec<Message<'r>> {
         match entry.kind {
             EntryKind::User => vec![Message::new("user", entry.text.clone())],
@@ -240,13 +240,13 @@ impl Run<'_> {
         Ok(!surface::allowed(self.profile, mode, &facts).is_empty())
     }
 
-    /// Updates the tools that servers list: a changed tool is hidden, and its asks are denied.
+    /// Updates the tools that servers list. A changed tool is hidden, and its asks are denied.
     pub(super) fn tools_listed(&mut self, event: &Event) -> Result<(), Fault> {
         self.list(event)?;
         self.judge_asked_again()
     }
 
-    /// Updates the tools that servers list, if an event lists them: other tools are not shown, and calls of them are
+    /// Updates the tools that servers list, if the event lists them. Other tools are hidden, and calls of them are
     /// denied.
     pub(super) fn list(&mut self, event: &Event) -> Result<(), Fault> {
         let Some(listed) = event.source("listed") else {

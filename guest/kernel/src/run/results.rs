@@ -1,4 +1,4 @@
-//! The outcomes of calls, and the parts of them that the model may read. Only `observe` makes observations.
+//! The outcomes of calls, and the parts of them that the model may read. Only `observe` creates observations.
 
 use seamgate_core::{
     Fault,
@@ -24,7 +24,7 @@ use crate::{
 impl Run<'_> {
     pub(super) fn tool_result(&mut self, event: &Event) -> Result<(), Fault> {
         let counts = |phase: Phase| phase.is_under_way() || phase == Phase::Uncertain;
-        // A child returns more than a result.
+        // A child returns more than a result, so it has a separate event.
         let Some(index) = self.call_of(event, counts).filter(|&index| !self.is_delegate(index)) else {
             self.ignore("late", "no such call is under way");
             return Ok(());
@@ -82,7 +82,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns the call that an event is about, if the call is in flight.
+    /// Returns the call that an event refers to, if the call is in flight.
     fn under_way(&mut self, event: &Event) -> Option<usize> {
         let index = self.call_of(event, Phase::is_under_way);
         if index.is_none() {
@@ -91,7 +91,7 @@ impl Run<'_> {
         index
     }
 
-    /// Returns whether a call without result may have had an effect.
+    /// Returns whether a call without a result may have had an effect.
     fn may_have_happened(&self, index: usize, event: &Event) -> bool {
         let call = &self.state.calls[index];
         call.effect == Effect::Effectful && call.phase == Phase::Started && event.text("effect") != Some("none")
@@ -109,13 +109,13 @@ impl Run<'_> {
             let text = format!("The connection was lost. {by} says that the call had its effect.{more}");
             return self.told(index, false, text, None);
         }
-        // The model may ask for it again, with an approval of its own.
+        // The model may request the call again, which needs a new approval.
         self.undo_count(index);
         self.failed(index, &format!("The call had no effect, says {by}.{more}"), None)
     }
 
-    /// Removes a call that had no effect from the count of equal ones. Its approval stays spent, and it counts for the
-    /// rate of its tool, because it was sent.
+    /// Removes a call that had no effect from the count of equal calls. Its approval stays used, and the call counts
+    /// for the rate of its tool, because it was sent.
     fn undo_count(&mut self, index: usize) {
         let (approvals, recent) = (self.state.facts.approvals.clone(), self.state.facts.used.recent.clone());
         self.undo(index);
@@ -123,7 +123,7 @@ impl Run<'_> {
         self.state.facts.used.recent = recent;
     }
 
-    /// Records a failure as an error that the model reads, sanitized, and that is no evidence.
+    /// Records a failure as a sanitized error that the model reads. It is not evidence.
     pub(super) fn failed(&mut self, index: usize, message: &str, duration_ms: Option<u64>) -> Result<(), Fault> {
         self.told(index, true, message.to_owned(), duration_ms)
     }
@@ -143,7 +143,7 @@ impl Run<'_> {
         self.observed_as(index, result, duration_ms, |_| {})
     }
 
-    /// Makes an observation of the outcome of a call, with what the host knows beside the result.
+    /// Creates an observation of a call's outcome, with what the host knows about the result.
     pub(super) fn observed_as(
         &mut self,
         index: usize,
@@ -152,7 +152,7 @@ impl Run<'_> {
         adjust: impl FnOnce(&mut Observation),
     ) -> Result<(), Fault> {
         let call = self.as_call(index);
-        // Without a loop, nothing is kept of a result that is handed on.
+        // Without a loop, nothing is kept of a result that is passed on.
         let is_shown = self.profile.has_loop() || !matches!(result.body, Body::Returned(_));
         let made = observe_as(self.profile, &self.facts()?, &call, result, is_shown, adjust)?;
         let [ui, user] =
@@ -196,7 +196,7 @@ impl Run<'_> {
             tool: made.tool,
             status: made.status,
             id: made.id,
-            // A result that is handed on needs no second copy.
+            // A result that is passed on needs no second copy.
             message: if matches!(result.body, Body::Returned(_)) { made.about } else { made.message },
             returned: made.returned,
             kinds: made.kinds,

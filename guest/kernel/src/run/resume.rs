@@ -1,4 +1,4 @@
-//! Resumes a run after an interruption: sends again what can be sent again, and never an effect.
+//! Resumes a run after an interruption. Sends again what can safely be sent again, which never includes an effect.
 
 use seamgate_core::Fault;
 
@@ -26,8 +26,8 @@ impl Run<'_> {
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
             match (call.phase, call.effect) {
-                // The host journals the start of a call before it sends it, so this one was not sent. Its approval may
-                // have expired.
+                // The host writes the start of a call to the journal before it sends the call, so this call was not
+                // sent. Its approval may have expired.
                 (Phase::Dispatched, _) => {
                     self.undo(index);
                     self.judge(index)?;
@@ -35,16 +35,16 @@ impl Run<'_> {
                 (Phase::Started, Effect::Effectful) => self.uncertain(index, "the run was interrupted while it ran"),
                 (Phase::Started, _) if self.is_delegate(index) => self.delegate_again(index),
                 (Phase::Started, _) if self.state.facts.approvals.iter().any(|approval| approval.key == call.key) => {
-                    // It is sent again only if its approval is still valid.
+                    // The call is sent again only if its approval is still valid.
                     self.undo(index);
                     self.judge(index)?;
                     let call = &mut self.state.calls[index];
                     if call.phase == Phase::Dispatched {
-                        // It may have been sent before.
+                        // The call may have been sent before.
                         call.phase = Phase::Started;
                     }
                 }
-                // If the time of the run is over, nothing more is sent: the run ends now, and its calls with it.
+                // If the time of the run is up, nothing more is sent: the run and its calls end now.
                 (Phase::Started, _) if self.ms_left() == Some(0) => {}
                 (Phase::Started, _) => {
                     let expires = self.call_expires();
@@ -52,7 +52,7 @@ impl Run<'_> {
                     self.execute(index, None);
                 }
                 (Phase::Asked, _) => {
-                    // The person sees it again.
+                    // The person sees the ask again.
                     let by = std::mem::take(&mut self.state.calls[index].by);
                     self.judge(index)?;
                     // An approved call that waits for its turn is not shown again. Its approvers can still decide.
@@ -62,7 +62,7 @@ impl Run<'_> {
                     }
                 }
                 (Phase::Uncertain, _) => {
-                    // Nobody resolved it in time, and nobody waits for that any more.
+                    // Nobody resolved the call in time, and nobody waits for it anymore.
                     let Some(expires) = call.expires else { continue };
                     self.ask_what_became(index, expires);
                 }

@@ -1,4 +1,4 @@
-//! Texts that people said and values of results: the evidence for origins.
+//! The evidence for origins: texts that people said, and values of results.
 
 use super::Run;
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Run<'_> {
-    /// Keeps a text that a person said, if a rule is about it. The text is kept unchanged because each character
-    /// counts. It applies to later calls only: mentioning a call that waits does not approve it.
+    /// Keeps a text that a person said, if a rule concerns it. The text stays unchanged, because every character
+    /// counts. It applies only to later calls: mentioning a waiting call does not approve it.
     pub(super) fn hear(&mut self, text: &str) {
         let above = self.above.iter().flat_map(|above| &above.rules);
         let mut profiles = above.map(|rules| &rules.profile).chain([self.profile]);

@@ -1,15 +1,15 @@
-//! The limit of the state: texts leave it oldest first, and the state says so.
+//! The limit of the state. The oldest texts are removed first, and the state says so.
 
 use seamgate_core::kernel_api::json;
 
 use super::{Run, state::EntryKind, step::Record};
 use crate::{decision::Reason, stored::Entry};
 
-/// The number of entries of the history that stay, whatever their size.
+/// The number of history entries that are always kept, regardless of their size.
 const KEPT: usize = 4;
 
 impl Run<'_> {
-    /// Forgets settled calls, and makes the state fit.
+    /// Drops settled calls, and makes the state fit.
     pub(super) fn fit(&mut self) {
         self.forget();
         let limit = self.budget.state_bytes;
@@ -33,7 +33,7 @@ impl Run<'_> {
             size -= freed.min(size);
             entries += 1;
         }
-        // Without a proof, a value has no origin: that is safe.
+        // Dropping proofs is safe: a value without a proof has no origin.
         while size > limit && !self.state.facts.observed.is_empty() {
             size -= json(&self.state.facts.observed.remove(0)).len().min(size);
         }
@@ -50,7 +50,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns why there is no room for more. In a run without a loop, this denies further calls.
+    /// Returns the reason if there is no more room. In a run without a loop, this denies further calls.
     pub(super) fn too_large(&self) -> Option<Reason> {
         let limit = self.budget.state_bytes;
         if self.at_most() <= limit {
@@ -65,7 +65,7 @@ impl Run<'_> {
         })
     }
 
-    /// Returns an upper bound of the state's size that costs little to compute.
+    /// Returns an upper bound for the size of the state, which is cheap to compute.
     fn at_most(&self) -> usize {
         let state = &self.state;
         let calls = state.calls.iter().map(|call| {
@@ -87,18 +87,18 @@ impl Run<'_> {
         let observed = state.facts.observed.iter().map(|result| 1024 + result.most_bytes()).sum::<usize>();
         let stores = state.facts.stores.iter().map(Entry::most_bytes).sum::<usize>();
         let given = given + said + observed + stores + times;
-        // Each byte of a text takes two at the most. Bytes that would take more were escaped before.
+        // Each byte of a text takes at most two bytes. Bytes that would take more were escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }
 
-    /// Returns whether equal calls have to be counted, for this agent or for one above it.
+    /// Returns whether this agent or one above it requires equal calls to be counted.
     pub(super) fn counts_calls(&self) -> bool {
         self.budget.same_call.is_some()
             || self.profile.limits_equal_calls()
             || self.above.as_ref().is_some_and(|above| above.counts_calls())
     }
 
-    /// Drops asks and approvals of settled calls, and without a loop also the calls.
+    /// Drops asks and approvals of settled calls. Without a loop, also drops the calls.
     fn forget(&mut self) {
         if !self.counts_calls() {
             self.state.facts.used.calls.clear();
@@ -112,7 +112,8 @@ impl Run<'_> {
         self.state.facts.approvals.retain(|approval| is_needed(&approval.key));
     }
 
-    /// Drops the first entry of the history, and returns the freed bytes. `None` if its calls are not settled.
+    /// Drops the first entry of the history, and returns the number of freed bytes. `None` if its calls are not
+    /// settled.
     fn drop_first(&mut self) -> Option<usize> {
         let entry = self.state.history.first()?;
         let mut freed = written(&entry.text) + entry.message.as_ref().map_or(0, |message| message.get().len());

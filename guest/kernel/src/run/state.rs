@@ -1,4 +1,4 @@
-//! The state of a run: the fold of its events, as a document that the host keeps.
+//! The state of a run: the accumulated result of its events, as a document that the host stores.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use crate::{
 /// The version of this format. A state in another version is a fault.
 const FORMAT: u32 = 1;
 
-/// The version of the kernel. Only the version that made a state continues it.
+/// The version of the kernel. A state continues only in the version that created it.
 const COMPONENT: &str = env!("CARGO_PKG_VERSION");
 
-/// The greatest number in a state, which JSON has everywhere.
+/// The maximum number in a state, which every JSON parser represents exactly.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
 /// The state of a run. See `schemas/run-state.schema.json`.
@@ -40,22 +40,22 @@ pub(crate) struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<String>,
     pub(crate) facts: Kept,
-    /// The number of times that the model was asked.
+    /// The number of calls of the model.
     pub(crate) steps: u64,
-    /// The number of outputs in a row that held neither call, question nor valid answer.
+    /// The number of consecutive outputs without a call, a question or a valid answer.
     pub(crate) strikes: u64,
-    /// The number of failures of the model in a row.
+    /// The number of consecutive failures of the model.
     pub(crate) failures: u64,
     /// The number of calls that were made.
     pub(crate) calls_made: u64,
-    /// The free text from which the model makes a task.
+    /// The free text that the model turns into a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) frame: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<ModelCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<Question>,
-    /// In the order in which they were asked for.
+    /// The calls, in the order in which they were requested.
     pub(crate) calls: Vec<CallState>,
     pub(crate) history: Vec<Entry>,
     /// The first calls whose results had a label, by labels, as KEY TOOL.
@@ -63,7 +63,7 @@ pub(crate) struct State {
     pub(crate) origins: BTreeMap<String, Vec<String>>,
     /// The number of entries of the history that were left out.
     pub(crate) left_out: u64,
-    /// The number of times that each denial came, by a digest of call and reason.
+    /// The number of times that each denial occurred, by a digest of call and reason.
     pub(crate) denials: BTreeMap<String, u64>,
     /// The last call of each digest of equal calls that may need approval, and its outcome.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
@@ -72,7 +72,7 @@ pub(crate) struct State {
     pub(crate) plan: Option<String>,
     /// `true` if the model was asked for a final answer without tools.
     pub(crate) is_final_asked: bool,
-    /// The reason why the run has to end.
+    /// The reason why the run must end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop: Option<Stop>,
     /// The requests of this run for its parent's context, which were denied.
@@ -88,7 +88,7 @@ pub(crate) struct State {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
     Running,
-    /// A person has to do something.
+    /// A person must act.
     Waiting,
     Final,
     FinalPartial,
@@ -102,11 +102,11 @@ impl Status {
     }
 }
 
-/// The purpose for which the model is asked.
+/// The purpose of a request to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Purpose {
-    /// Making a task of free text.
+    /// Turn free text into a task.
     Frame,
     Step,
     /// The final answer, without tools.
@@ -137,15 +137,15 @@ pub(crate) struct Question {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Phase {
-    /// A person has to approve it, or has, and it waits for its turn.
+    /// A person must approve it. Or a person has approved it, and it waits for its turn.
     Asked,
-    /// It may run, and waits for its turn: the model asked for another effect before it.
+    /// It may run, and waits for its turn, because the model requested another effect before it.
     Held,
     /// The host was told to send it.
     Dispatched,
     /// The host is sending it, or has sent it.
     Started,
-    /// It may have had its effect. A person has to say whether it did.
+    /// It may have had its effect. A person must state whether it did.
     Uncertain,
     Done,
     Denied,
@@ -154,17 +154,17 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Returns whether the call is in flight, so that the host has to report on it.
+    /// Returns whether the call is in flight, so that the host must report on it.
     pub(crate) fn is_under_way(self) -> bool {
         matches!(self, Phase::Dispatched | Phase::Started)
     }
 
-    /// Returns whether a person has to decide about it.
+    /// Returns whether a person must decide about it.
     pub(crate) fn is_with_a_person(self) -> bool {
         matches!(self, Phase::Asked | Phase::Uncertain)
     }
 
-    /// Returns whether anybody has to report on it or decide about it.
+    /// Returns whether the host must still report on it, or a person must decide about it.
     pub(crate) fn is_open(self) -> bool {
         self.is_under_way() || self.is_with_a_person() || self == Phase::Held
     }
@@ -182,7 +182,7 @@ pub(crate) struct CallState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) server: Option<String>,
     pub(crate) tool: String,
-    /// The text as it is sent. It leaves the state when the call is settled.
+    /// The arguments as they are sent. Removed from the state when the call is settled.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub(crate) arguments: String,
     pub(crate) effect: Effect,
@@ -195,7 +195,7 @@ pub(crate) struct CallState {
     /// The time at which waiting for it ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<u64>,
-    /// The budget that was carved for a child.
+    /// The budget that was given to a child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) carved: Option<Carved>,
     /// The text that says who changed the arguments, and to what. The model reads it before `told`.
@@ -208,7 +208,7 @@ pub(crate) struct CallState {
     pub(crate) seen: Option<Seen>,
 }
 
-/// The last of the equal calls that ended.
+/// The last of several equal calls that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ran {
@@ -226,7 +226,7 @@ pub(crate) struct Ran {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     Result,
-    /// The result does not have the form that its schema asks for.
+    /// The result does not match its schema.
     Invalid,
     Error,
     /// It may have had its effect.
@@ -263,9 +263,9 @@ pub(crate) struct Seen {
     pub(crate) limitations: Vec<String>,
     pub(crate) artifact: String,
     pub(crate) form: Form,
-    /// `true` if the tool said that it failed.
+    /// `true` if the tool reported a failure.
     pub(crate) is_error: bool,
-    /// The text that the model reads between the marks. `None` if it left the state.
+    /// The text that the model reads between the marks. `None` if it was removed from the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
 }
@@ -279,7 +279,7 @@ impl CallState {
 }
 
 impl Seen {
-    /// Returns whether none of it is shown because it does not match its schema.
+    /// Returns whether none of it is shown, because it does not match its schema.
     pub(crate) fn is_invalid(&self) -> bool {
         self.limitations.iter().any(|code| code == "invalid")
     }
@@ -325,7 +325,7 @@ pub(crate) enum EntryKind {
     Feedback,
 }
 
-/// The reason why a run has to end.
+/// The reason why a run must end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stop {
@@ -352,7 +352,7 @@ pub(crate) struct Uncertain {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ContextRequest {
     pub(crate) reason: String,
-    /// The digest of the task that the child was given.
+    /// The digest of the task that the child received.
     pub(crate) packet: String,
     pub(crate) tools: Vec<String>,
 }
@@ -394,7 +394,7 @@ impl State {
     ///
     /// # Errors
     ///
-    /// `bad_request`: the state is invalid, or belongs to another version or another profile.
+    /// Returns `bad_request` if the state is invalid, or belongs to another version or another profile.
     pub(crate) fn read(profile: &Profile, text: &str) -> Result<Self, Fault> {
         #[derive(Deserialize)]
         struct Made {
@@ -460,7 +460,7 @@ impl State {
         self.history.push(Entry { kind, text, message: None, calls: Vec::new() });
     }
 
-    /// Marks the run to end. The first reason applies.
+    /// Marks the run to end. If it is already marked, the first reason stays.
     pub(crate) fn end(&mut self, code: &str, message: impl Into<String>) {
         self.stop.get_or_insert_with(|| Stop { code: code.to_owned(), message: message.into() });
     }

@@ -14,7 +14,7 @@ use crate::{
     rate::Recent,
 };
 
-/// An action that the host must do next. See `schemas/action.schema.json`.
+/// The next action of the host. See `schemas/action.schema.json`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Action {
@@ -39,7 +39,7 @@ pub(crate) enum Action {
         expires: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         approval: Option<Used>,
-        /// The secrets whose values the host puts in.
+        /// The secrets whose values the host inserts.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         secrets: Vec<Secret>,
     },
@@ -51,7 +51,7 @@ pub(crate) enum Action {
     AskInput {
         key: String,
         question: String,
-        /// The uncertain call that a person has to resolve.
+        /// The uncertain call that a person must resolve.
         #[serde(skip_serializing_if = "Option::is_none")]
         call: Option<String>,
         expires: u64,
@@ -90,7 +90,7 @@ pub(crate) enum Action {
     },
 }
 
-/// The amounts that a run used, with those below it.
+/// The amounts used by a run and the runs below it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Spent {
     pub(crate) steps: u64,
@@ -124,7 +124,7 @@ impl Action {
 pub(crate) enum Record {
     /// An event that does not fit the run.
     Ignored { code: &'static str, message: String },
-    /// Something from outside that the model does not get.
+    /// Data from outside that the model does not get.
     LeftOut { what: &'static str, name: String, code: &'static str, message: String },
     /// The tools that the model sees, and the reasons why it does not see others.
     Surface { tools: Vec<String>, hidden: Vec<Hidden> },
@@ -140,7 +140,7 @@ pub(crate) enum Record {
         effect: Option<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         digest: Option<String>,
-        /// The text as the model wrote it, cut.
+        /// The arguments as the model wrote them, truncated.
         arguments: String,
         arguments_digest: String,
         /// The digest that equal calls share.
@@ -195,11 +195,11 @@ pub(crate) enum Record {
     },
     /// The outcome of a call without a result.
     Settled { call: String, tool: String, code: &'static str, message: String },
-    /// Parts that left the prompt, or the state, to make it fit.
+    /// The parts that were removed from the prompt or the state to make it fit.
     Cut { from: &'static str, calls: Vec<String>, entries: u64 },
     /// The reason why the run has to end.
     Stop { code: String, message: String },
-    /// A child asked for its parent's context.
+    /// A child requested its parent's context.
     ContextRequest { call: String, request: Box<RawValue> },
     /// The amounts that were used when the run ended.
     Used { steps: u64, budgets: Budgets },

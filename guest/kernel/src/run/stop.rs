@@ -1,4 +1,4 @@
-//! Decides whether the run continues, waits or ends. The model has no say in this.
+//! Decides whether the run continues, waits or ends. The model has no influence on this.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::{
 
 use crate::surface;
 
-/// A partial answer, which is made from the state, without the model.
+/// A partial answer, created from the state without the model.
 #[derive(Serialize)]
 struct Partial<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ struct Found<'s> {
 }
 
 impl Run<'_> {
-    /// Decides what comes next, after an event has been processed.
+    /// Decides the next action, after an event has been processed.
     pub(super) fn decide(&mut self) -> Result<(), Fault> {
         let state = &self.state;
         if state.status.is_finished() {
@@ -92,7 +92,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Ends the run if it reaches a limit, and nothing else ended it.
+    /// Ends the run if it reaches a limit and nothing else has ended it.
     fn look_at_limits(&mut self) -> Result<(), Fault> {
         let used = &self.state.facts.used;
         let limits = [
@@ -119,7 +119,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Returns whether a run that has to end may ask the model for an answer, without tools.
+    /// Returns whether a run that must end may ask the model for an answer without tools.
     fn may_answer(&self, code: &str) -> bool {
         let used = &self.state.facts.used;
         let has_left = |limit: Option<u64>, used: u64| limit.is_none_or(|limit| used < limit);
@@ -132,13 +132,13 @@ impl Run<'_> {
             && self.could_answer()
     }
 
-    /// Returns whether the reason to end the run also ends calls in flight.
+    /// Returns whether the reason for ending the run also ends calls in flight.
     fn ends_at_once(&self) -> bool {
         let stop = self.state.stop.as_ref();
         stop.is_some_and(|stop| matches!(stop.code.as_str(), "cancelled" | "task" | "context" | "model"))
     }
 
-    /// Returns the final status of the run, by the reason why it has to end.
+    /// Returns the final status of the run, depending on the reason for its end.
     fn ends_as(&self) -> Status {
         match self.state.stop.as_ref().map(|stop| stop.code.as_str()) {
             Some("cancelled") => Status::Cancelled,
@@ -169,7 +169,7 @@ impl Run<'_> {
 
     fn finish(&mut self, status: Status, answer: Option<String>) {
         self.end_calls();
-        // Nobody is asked a question that can no longer be answered.
+        // Drops questions whose answer would be too late.
         self.actions.retain(|action| !matches!(action, Action::AskInput { .. } | Action::AskApproval { .. }));
         self.number();
         self.state.status = status;
@@ -180,7 +180,7 @@ impl Run<'_> {
         self.records
             .extend(reasons.iter().map(|stop| Record::Stop { code: stop.code.clone(), message: stop.message.clone() }));
         self.records.push(Record::Used { steps: self.state.steps, budgets: self.state.facts.used.clone() });
-        // A final answer explains what it lacks.
+        // A final answer itself explains missing evidence.
         let missing = if status == Status::Final { Vec::new() } else { self.missing() };
         let missing: Vec<String> = missing.into_iter().map(|need| need.kind.clone()).collect();
         let document = match (answer, status) {

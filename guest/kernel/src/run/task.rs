@@ -1,4 +1,4 @@
-//! The task: checked against its schema. The model first makes a task of free text. Text is never policy.
+//! The task, validated against its schema. The model first turns free text into a task. Text is never policy.
 
 use seamgate_core::{
     Disposition, Fault, Request,
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::document::source;
 
-/// The longest free text, in bytes.
+/// The maximum length of free text, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// The reason why a text is not a task: in short, and for the model.
+/// The reason why a text is not a task: a short form, and a form for the model.
 struct Refused {
     why: String,
     feedback: String,
@@ -53,7 +53,7 @@ impl Run<'_> {
         }
     }
 
-    /// Handles the task that the model made of free text.
+    /// Handles the task that the model created from free text.
     pub(super) fn framed(&mut self, text: &str) {
         match self.as_task(text) {
             Ok(task) => {
@@ -71,7 +71,7 @@ impl Run<'_> {
         self.given = self.state.facts.given();
     }
 
-    /// Returns a text as a task, if the schema accepts it; nothing is repaired or left out.
+    /// Returns a text as a task if the schema accepts it. Nothing is repaired or left out.
     fn as_task(&self, text: &str) -> Result<String, Refused> {
         let Some(contract) = &self.profile.task else {
             return Err(Refused { why: "the profile has no task".to_owned(), feedback: String::new() });
@@ -93,7 +93,7 @@ impl Run<'_> {
         self.state.end("task", short(message, 1024));
     }
 
-    /// Counts an output that holds neither call, question nor valid answer.
+    /// Counts an output without a call, a question or a valid answer.
     pub(super) fn strike(&mut self, kind: &'static str, feedback: String) {
         self.records.push(Record::Output { kind, message: short(&feedback, 1024) });
         self.state.say(EntryKind::Feedback, feedback);
@@ -104,7 +104,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns why the model is asked next.
+    /// Returns the purpose of the next request to the model.
     pub(super) fn purpose(&self) -> Purpose {
         if self.state.frame.is_some() { Purpose::Frame } else { Purpose::Step }
     }

@@ -1,4 +1,4 @@
-//! Time: it only goes forward, waiting for a person uses no milliseconds, and every wait ends.
+//! Time. It never goes backwards, waiting for a person does not use the time budget, and every wait ends.
 
 use seamgate_core::{Fault, kernel_api::short};
 
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{facts::MAX_NUMBER, tool::Effect};
 
-/// The longest wait for a call or the model, in milliseconds.
+/// The maximum wait for a call or the model, in milliseconds.
 const CALL_MS: u64 = 600_000;
 
-/// The longest waits for the answer of a person, and for the resolution of an uncertain call, in milliseconds.
+/// The maximum waits for a person's answer and for the resolution of an uncertain call, in milliseconds.
 pub(super) const INPUT_MS: u64 = 86_400_000;
 const RESOLUTION_MS: u64 = 7 * 86_400_000;
 
-/// The most uncertain calls that are kept without a loop.
+/// The maximum number of uncertain calls that are kept without a loop.
 const MAX_UNCERTAIN: usize = 16;
 
 impl Run<'_> {
@@ -24,7 +24,7 @@ impl Run<'_> {
         self.state.facts.at
     }
 
-    /// Advances the time to the greatest one seen. A run uses no time while nobody runs it.
+    /// Advances the time to the greatest time so far. A run uses no time while nobody runs it.
     pub(super) fn pass_time(&mut self, at: u64, is_resumed: bool) {
         let passed = at.saturating_sub(self.now());
         let waits_for_a_person = !self.state.is_under_way() && self.state.is_with_a_person();
@@ -34,7 +34,7 @@ impl Run<'_> {
         self.state.facts.at = self.now().max(at);
     }
 
-    /// Returns when the wait ends for a call or a model that is asked now.
+    /// Returns the end of the wait for a call or model request that starts now.
     pub(super) fn call_expires(&self) -> u64 {
         self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS))
     }
@@ -46,7 +46,7 @@ impl Run<'_> {
         own.into_iter().chain(of_parent).min()
     }
 
-    /// Returns when the approval expires of a call that is not sent yet.
+    /// Returns the time at which the approval of a call that is not sent yet expires.
     fn approval_ends(&self, call: &CallState) -> Option<u64> {
         let facts = &self.state.facts;
         let is_of = |key: &str, digest: &String| key == call.key && Some(digest) == call.digest.as_ref();
@@ -74,7 +74,7 @@ impl Run<'_> {
                 continue;
             }
             if call.expires.is_none_or(|expires| expires > now) {
-                // Nothing is sent by an expired approval, not even a call that is about to be sent.
+                // Nothing is sent under an expired approval, not even a call that is about to be sent.
                 if self.approval_ends(call).is_some_and(|ends| ends <= now) {
                     self.cancel(index);
                     self.undo(index);
@@ -145,7 +145,7 @@ impl Run<'_> {
         self.actions.push(Action::Cancel { key, call });
     }
 
-    /// Marks a call as one that may have had its effect. A person has to say whether it did.
+    /// Marks a call as possibly executed. A person must state whether it had its effect.
     pub(super) fn uncertain(&mut self, index: usize, why: &str) {
         let expires = self.now().saturating_add(RESOLUTION_MS);
         self.ended(index, Outcome::Uncertain);
@@ -154,8 +154,8 @@ impl Run<'_> {
         self.give_up();
     }
 
-    /// Forgets old uncertain calls: without a loop nothing depends on their outcome, and runs are long, so only the
-    /// last ones are kept.
+    /// Drops old uncertain calls. Without a loop, nothing depends on their outcome, and runs are long, so only the last
+    /// calls are kept.
     fn give_up(&mut self) {
         let is_uncertain = |call: &CallState| call.phase == Phase::Uncertain;
         let count = self.state.calls.iter().filter(|call| is_uncertain(call)).count();
@@ -168,7 +168,7 @@ impl Run<'_> {
         }
     }
 
-    /// Records that nobody knows whether a call had its effect.
+    /// Records that the effect of a call is unknown.
     pub(super) fn lost(&mut self, index: usize, expires: Option<u64>, why: &str) {
         let call = &mut self.state.calls[index];
         (call.phase, call.expires) = (Phase::Uncertain, expires);
@@ -176,7 +176,7 @@ impl Run<'_> {
         self.records.push(Record::Settled { call, tool, code: "uncertain", message: why.to_owned() });
     }
 
-    /// Asks a person what became of an uncertain call.
+    /// Asks a person for the outcome of an uncertain call.
     pub(super) fn ask_what_became(&mut self, index: usize, expires: u64) {
         let (key, call) = (self.key(), &self.state.calls[index]);
         let question = format!(

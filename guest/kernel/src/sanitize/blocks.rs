@@ -3,18 +3,18 @@
 /// The number of bytes in a block.
 pub(super) const BLOCK: usize = 64;
 
-/// The classes of the bytes of a block: a bit for each byte, that of the first byte lowest.
+/// The classes of the bytes in a block, as bit sets. The lowest bit is the first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Marks {
     /// Letters and digits of ASCII.
     pub(super) letters: u64,
     /// Bytes that may begin an escape, may end a secret, or are not ASCII.
     pub(super) other: u64,
-    /// Bytes that take six steps, wherever they stand.
+    /// Bytes that count as six steps, wherever they occur.
     pub(super) six: u64,
-    /// Bytes that take one step.
+    /// Bytes that count as one step.
     pub(super) one: u64,
-    /// Those bytes of `one` that may stand in an address.
+    /// The bytes of `one` that may occur in an address.
     pub(super) colons: u64,
     /// The letters that some secrets begin with.
     pub(super) begins: u64,
@@ -65,9 +65,9 @@ mod wide {
                 let low = or(bytes, u8x16_splat(0x20));
                 let put = |of: &mut u64, marked: v128| *of |= u64::from(u8x16_bitmask(marked)) << (index * CHUNK);
                 put(&mut marks.letters, or(among(low, b'a', b'z'), among(bytes, b'0', b'9')));
-                // A byte that is not ASCII has the highest bit itself.
+                // A non-ASCII byte has its highest bit set.
                 put(&mut marks.other, or(bytes, or(is(bytes, b'\\'), is(bytes, b'~'))));
-                // Square brackets and curly ones differ in one bit.
+                // Square and curly brackets differ in a single bit.
                 put(&mut marks.six, or(among(low, b'{', b'}'), among(bytes, b';', b'>')));
                 let colons = is(bytes, b':');
                 put(&mut marks.one, or(colons, or(is(bytes, b'\n'), is(bytes, b'"'))));

@@ -1,8 +1,8 @@
-//! Finds text that reads like an instruction to a model. It is reported, and stays, because the text may only quote
-//! it.
+//! Finds text that reads like an instruction to a model. Such text is reported and kept, because it may only quote an
+//! instruction.
 //!
-//! Each rule is a sequence of words, each at most a number of steps after the one before. Only the latest place of
-//! each word of a rule is remembered, so the time is linear.
+//! Each rule is a sequence of words, each at most a number of steps after the previous one. Only the latest position of
+//! each word of a rule is remembered, so the search takes linear time.
 
 use super::{
     types::{Instruction, Reads},
@@ -10,7 +10,7 @@ use super::{
     words::Word,
 };
 
-/// The most places that are reported with their spans.
+/// The maximum number of places that are reported with their spans.
 pub const MAX_INSTRUCTIONS: usize = 64;
 
 /// The most words of a rule.
@@ -18,7 +18,8 @@ const MOST: usize = 5;
 
 struct Rule {
     kind: Reads,
-    /// For each word, the roles that it may have, and the most steps after the word before. A word takes two steps.
+    /// For each word, its possible roles, and the maximum number of steps after the previous word. A word counts as two
+    /// steps.
     words: &'static [(u64, u32)],
 }
 
@@ -121,7 +122,7 @@ const MOST_STEPS: u32 = {
     most
 };
 
-/// The last occurrence of the words of a rule up to one of them: the place of that word, or 0 if there was none, and
+/// The last occurrence of a rule's words up to a certain word: the position of that word, or 0 if there was none, and
 /// the first byte of the first word.
 #[derive(Clone, Copy, Default)]
 struct Reached {
@@ -133,12 +134,14 @@ struct Reached {
 pub(super) struct Instructions {
     found: Vec<Instruction>,
     left_out: u32,
-    /// The state of each rule, once a word of any rule occurs: most texts are short, and contain none.
+    /// The state of each rule. Allocated when a word of any rule occurs, because most texts are short and contain none.
     reached: Vec<[Reached; MOST]>,
-    /// The rules that have begun, and the place of the last word that was reached. Much later, none of them continues.
+    /// The rules that have begun, and the position of the last matched word. Beyond a distance from it, none of them
+    /// continues.
     begun: u64,
     last: u32,
-    /// The last words that forbid something, and that make it a condition: place and first byte of each.
+    /// The last word that forbids something, and the last one that states a condition: the position and first byte of
+    /// each.
     forbids: (u32, usize),
     condition: (u32, usize),
 }
@@ -162,7 +165,7 @@ impl Instructions {
     }
 
     pub(super) fn add(&mut self, kind: Reads, start: usize, end: usize) {
-        // A place that overlaps the last one of its kind extends that one.
+        // A place that overlaps the last place of its kind extends it.
         if let Some(last) = self.found.iter_mut().rev().take(4).find(|last| last.kind == kind)
             && start < last.end
         {
@@ -239,7 +242,7 @@ impl Instructions {
             self.reached.resize(RULES.len(), [Reached::default(); MOST]);
         }
         let (rule, reached) = (&RULES[index], &mut self.reached[index]);
-        // From the last word on, so that one word does not match two of them.
+        // Starts from the last word, so that one word does not match two words of the rule.
         for (at, (roles, steps)) in rule.words.iter().enumerate().rev() {
             if word.roles & roles == 0 {
                 continue;

@@ -1,8 +1,8 @@
-//! Defangs links and images that could carry data out, or lead elsewhere than they say: Markdown, and addresses in
-//! tags of HTML.
+//! Defangs links and images that could carry data out, or whose target differs from their label: in Markdown, and in
+//! addresses in HTML tags.
 //!
-//! An address is defanged by brackets around a character: the colon of `https[:]//host/`, or the first slash of
-//! `[/]/host/`. Without the brackets it is the same address again; to a renderer it is no address.
+//! An address is defanged by brackets around one character: the colon of `https[:]//host/`, or the first slash of
+//! `[/]/host/`. Without the brackets, it is the original address. A renderer does not recognize it as an address.
 
 mod labels;
 #[cfg(test)]
@@ -32,13 +32,14 @@ const MAX_OPEN: usize = 16;
 /// The use of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use<'t> {
-    /// Loaded as soon as it is shown.
+    /// Loaded as soon as the text is displayed.
     Load,
-    /// Followed by anybody who trusts its label.
+    /// Followed by anyone who trusts its label.
     Follow(&'t [u8]),
 }
 
-/// Returns the characters of a view to put into brackets, in order. An address with a secret in it leads out.
+/// Returns the characters of a view to put into brackets, in order. An address that contains a secret counts as leading
+/// out.
 pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize> {
     let mut links = Links {
         text,
@@ -90,7 +91,7 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
             b'[' => open.push(place),
             b']' => {
                 let is_in_image = open.has_image(text);
-                // An escaped one closes nothing, but not all readers know that.
+                // An escaped bracket closes nothing, but some readers do not know that.
                 let start = if is_escaped(text, place) { open.last() } else { open.pop() };
                 let how = match start {
                     None => Use::Load,
@@ -117,7 +118,7 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
     links.found
 }
 
-/// Open brackets. Those beyond the kept ones are only counted.
+/// Open brackets. Brackets beyond the kept ones are only counted.
 #[derive(Default)]
 struct Open {
     kept: Vec<usize>,
@@ -170,7 +171,7 @@ fn is_line_start(before: &[u8]) -> bool {
     matches!(before[..before.len() - marks].last(), None | Some(b'\n' | b'\r'))
 }
 
-/// The tag whose attributes are examined.
+/// The tag whose attributes are being examined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tag {
     /// A tag whose `href` is followed, not loaded.
@@ -188,15 +189,15 @@ struct Links<'t> {
     found: Vec<usize>,
     /// The labels of images whose addresses are in definitions.
     images: Labels,
-    /// The labels of definitions that are defanged only if an image has them, each with the character to put into
+    /// The labels of definitions that are defanged only if an image uses them, each with the character to put into
     /// brackets.
     definitions: Vec<(Option<u16>, usize)>,
-    /// The last address that was read to its end, so that none is read again.
+    /// The last address that was read to its end, so that no address is read twice.
     address: Range<usize>,
-    /// The end of the paragraph of the last tag. Attributes are looked for up to there, because readers disagree about
-    /// where a tag itself ends.
+    /// The end of the last tag's paragraph. Attributes are searched up to there, because readers disagree about where
+    /// the tag itself ends.
     paragraph: usize,
-    /// The end of a tag for readers that know only HTML, possibly after its paragraph.
+    /// The end of a tag for readers that only know HTML. It may be after the tag's paragraph.
     tag_end: usize,
     /// `true` if an earlier tag has no end in HTML.
     is_unclosed: bool,
@@ -266,7 +267,7 @@ impl Links<'_> {
         if at >= self.tag_end && !self.is_unclosed {
             match self.end_of_tag(at) {
                 Some(end) => self.tag_end = end,
-                // To a reader that knows only HTML, the rest is no tag.
+                // For a reader that only knows HTML, the rest is not a tag.
                 None => self.is_unclosed = true,
             }
         }
@@ -320,7 +321,7 @@ impl Links<'_> {
                 b'(' => {}
                 _ if is(&["href"]) && self.tag == Tag::Anchor => self.address(place + 1, Use::Follow(b"")),
                 _ if is(&LOADED) => self.address(place + 1, Use::Load),
-                // It was scanned with the value that contains it.
+                // The place was scanned with the value that contains it.
                 _ if place < self.scanned => {}
                 _ if is(&LISTS)
                     || name.len() > 3 && name[..2].eq_ignore_ascii_case(b"on")
@@ -370,8 +371,8 @@ impl Links<'_> {
         }
         let address = &self.text[start..self.address.end.max(begin)];
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
-        // A secret that begins where the address ends belongs to it, too, because the text that replaces it does not
-        // end an address.
+        // A secret that begins where the address ends also belongs to it, because the text that replaces the secret
+        // does not end an address.
         let is_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start <= self.address.end);
         dangerous(address, scheme, how, is_secret).map(|at| start + at)
     }
@@ -427,7 +428,7 @@ fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -
         !is(&["hxxp", "hxxps"]) && leads_out(rest, how)
             || !is(&["http", "https", "ftp", "ftps", "hxxp", "hxxps", "ws", "wss", "git", "ssh"])
     } else if is(&["http", "https"]) {
-        // Browsers read these as addresses too.
+        // Browsers also read these as addresses.
         !rest.is_empty() && !rest.starts_with(b":")
     } else if is(&["mailto"]) {
         length(rest) > MAX_PATH || rest.contains(&b'?')
@@ -440,8 +441,8 @@ fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -
     (is_secret || is_dangerous).then_some(colon)
 }
 
-/// Returns whether the part after the slashes of an address leads to a place to which data could be carried, or to
-/// another one than its label says.
+/// Returns whether the part of an address after its slashes leads to a place that could receive data, or to another
+/// place than its label states.
 fn leads_out(address: &[u8], how: Use) -> bool {
     let label = match how {
         Use::Load => return true,

@@ -1,4 +1,5 @@
-//! Finds marks that the kernel writes in place of a text. A call that writes them back destroys that text.
+//! Finds marks that the kernel writes in place of a text. A call that writes such a mark back destroys the original
+//! text.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use seamgate_core::is_hidden;
 
 use super::{types::Secret, view};
 
-/// Returns the first mark in a text. With `is_all`, also finds those that stand for a part of a line.
+/// Returns the first mark in a text. If `is_all` is set, also finds marks that stand for part of a line.
 pub fn mark_in(text: &str, is_all: bool) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut from = 0;

@@ -1,12 +1,12 @@
 //! Sanitizes any text from outside for the model: hidden characters, secrets, links and instructions.
 //!
-//! [`inspect`] examines the whole of a text, and [`Inspected::write`] writes any piece of it, so that a cut never
-//! splits a secret. [`sanitize`] does both at once. All of it takes linear time, and sanitized text stays unchanged
-//! when it is sanitized again. `docs/clean.md` describes how each class is treated, and what is not caught.
+//! [`inspect`] examines a whole text, and [`Inspected::write`] writes any piece of it, so that truncation never splits
+//! a secret. [`sanitize`] does both. All of this takes linear time, and sanitizing sanitized text changes nothing.
+//! `docs/clean.md` describes the treatment of each class, and what is not detected.
 //!
-//! A backslash sequence in the given text has the same meaning as one that the sanitizer writes: it is visible, stays
-//! unchanged, and is decoded for the search for secrets and instructions. Only the counts show which sequences were
-//! there before.
+//! A backslash sequence in the given text means the same as one that the sanitizer writes: it is visible, stays
+//! unchanged, and is decoded for the search for secrets and instructions. Only the counts show which sequences were in
+//! the given text.
 
 mod blocks;
 mod instructions;
@@ -37,11 +37,11 @@ use view::{Edge, Gap, Gaps, Is, View};
 pub struct Sanitized {
     /// The text that the model may read.
     pub text: String,
-    /// The findings. Spans refer to the text as given.
+    /// The findings. Spans refer to the given text.
     pub found: Found,
 }
 
-/// The treatment of the texts of a result. The later one is the stricter one.
+/// The treatment of the texts of a result, in ascending order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Clean {
     /// The texts are not examined.
@@ -79,9 +79,9 @@ pub fn sanitize(text: &str) -> Sanitized {
 #[derive(Debug, Clone)]
 pub struct Inspected<'t> {
     pub(crate) text: &'t str,
-    /// In order, not overlapping.
+    /// The edits, in order and without overlaps.
     edits: Vec<(Range<usize>, Edit)>,
-    /// The findings in the whole text. Spans refer to the text as given.
+    /// The findings in the whole text. Spans refer to the given text.
     pub found: Found,
     /// The treatment of its pieces when they are written.
     pub(crate) clean: Clean,
@@ -95,9 +95,10 @@ enum Edit {
     Bracket,
 }
 
-/// Finds hidden, secret or dangerous parts in the whole of a text, in linear time.
+/// Finds hidden, secret or dangerous parts in a whole text, in linear time.
 ///
-/// Decode strings inside JSON before. Do not decode a string that contains JSON itself: an escape in it stays
+/// Decode the strings of JSON before the call. Do not decode a string that itself contains JSON: an escape in it stays
+/// unchanged, and the character that it stands for is examined.
 /// unchanged, and the character that it stands for is examined.
 pub fn inspect(text: &str) -> Inspected<'_> {
     let mut found = Found::default();
@@ -150,8 +151,8 @@ pub fn inspect(text: &str) -> Inspected<'_> {
 }
 
 impl Inspected<'_> {
-    /// Writes a piece of the text: its secrets redacted, its hidden characters escaped, its links defanged. A secret
-    /// that is only partly in the piece is redacted in it, too. The bounds are moved to character boundaries.
+    /// Writes a piece of the text, with secrets redacted, hidden characters escaped, and links defanged. A secret that
+    /// is only partly in the piece is also redacted. The bounds are moved to character boundaries.
     pub fn write(&self, piece: Range<usize>, out: &mut String) {
         let end = self.text.floor_char_boundary(piece.end);
         let mut at = self.text.floor_char_boundary(piece.start.min(end));
@@ -213,7 +214,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// The fewest hidden characters in a row that are reported.
+    /// The minimum number of consecutive hidden characters that are reported.
     const LEAST: usize = 8;
 
     fn add(&mut self, gap: Gap) {

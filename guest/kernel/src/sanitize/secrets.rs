@@ -1,5 +1,5 @@
-//! Finds secrets: tokens with a known beginning, which `forms.rs` contains from the rules of gitleaks, and values
-//! after a name.
+//! Finds secrets: tokens with a known prefix, and values after a name. `forms.rs` contains the prefixes, from the rules
+//! of gitleaks.
 
 mod forms;
 
@@ -14,14 +14,14 @@ use super::{
     words::{LONG_WORD, Word, roles_of},
 };
 
-/// A token with a beginning of its own.
+/// A token with a known prefix.
 struct Form {
     kind: Secret,
     begin: &'static str,
     of: Of,
-    /// The fewest characters that follow.
+    /// The minimum number of characters that follow the prefix.
     least: u8,
-    /// The most characters that follow.
+    /// The maximum number of characters that follow the prefix.
     most: u8,
 }
 
@@ -36,11 +36,11 @@ enum Of {
     Letters,
     /// Letters, digits, `_` and `-`.
     Url,
-    /// As `Url`, with dots.
+    /// Like `Url`, with dots.
     Dotted,
-    /// As `Dotted`, with `+`, `/`, `=` and `~`.
+    /// Like `Dotted`, with `+`, `/`, `=` and `~`.
     Base64,
-    /// As `Base64`, and `%`.
+    /// Like `Base64`, with `%`.
     Encoded,
 }
 
@@ -86,7 +86,7 @@ fn has_form(text: &[u8], start: usize) -> bool {
     FORMS[usize::from(first)..usize::from(end)].iter().any(|form| text[start..].starts_with(form.begin.as_bytes()))
 }
 
-/// Returns whether a word without a role may begin a secret, or stand in one.
+/// Returns whether a word without a role may begin a secret, or occur in one.
 #[inline]
 pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
     match text[start] {
@@ -118,13 +118,13 @@ pub(super) fn is_looked_at(text: &[u8], word: Word) -> bool {
 #[derive(Default)]
 pub(super) struct Secrets {
     found: Vec<(Secret, Range<usize>)>,
-    /// The first `-----END` after some place: that place, and its own.
+    /// The first `-----END` after a position: that position, and its own.
     next_end: Option<(usize, usize)>,
-    /// The last two runs of token characters, so that none is read again.
+    /// The last two runs of token characters, so that no run is read twice.
     runs: [Range<usize>; 2],
     /// The password of an address whose user is being examined.
     password: Option<Range<usize>>,
-    /// The end of the last value that is no secret, and the number of values in it that were examined.
+    /// The end of the last value that is not a secret, and the number of values in it that were examined.
     value: (usize, u32),
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Secrets {
 const MAX_VALUE: usize = 512;
 
 impl Secrets {
-    /// Returns the secrets in order, not overlapping.
+    /// Returns the secrets in order and without overlaps.
     pub(super) fn found(mut self) -> Vec<(Secret, Range<usize>)> {
         self.add_password();
         self.found
@@ -159,7 +159,7 @@ impl Secrets {
         }
     }
 
-    /// Adds the password of an address. It comes after its user, whose name may be a secret, too.
+    /// Adds the password of an address. It comes after the user, whose name may also be a secret.
     fn add_password(&mut self) {
         if let Some(password) = self.password.take() {
             match self.found.last_mut() {
@@ -177,7 +177,7 @@ impl Secrets {
         form_at(text, start)
     }
 
-    /// Finds a token that begins with letters of its own, or an address.
+    /// Finds a token that begins with a known prefix, or an address.
     fn begun(&mut self, text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
         let rest = &text[word.start..];
         match rest[0] {
@@ -224,7 +224,7 @@ impl Secrets {
         Some((Secret::PrivateKey, start..body + key_lines(&text[body..])))
     }
 
-    /// Finds `header.payload.signature`, the first two of them JSON; or the five parts of an encrypted token.
+    /// Finds `header.payload.signature`, whose first two parts are JSON, or the five parts of an encrypted token.
     fn jwt(&mut self, text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
         let header = self.run(0, text, start);
         if header - start < 16 || text.get(header) != Some(&b'.') {
@@ -337,8 +337,8 @@ fn form_at(text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
 fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>)> {
     let rest = text.get(start..)?.strip_prefix(form.begin.as_bytes())?;
     let from = text.len() - rest.len();
-    // A failure costs little, because it may be repeated right after. Names have such beginnings too, but a digit
-    // among this many letters does not belong to a name.
+    // A failure must be cheap, because it may be repeated directly afterwards. Names may also have such prefixes, but a
+    // digit among this many letters does not belong to a name.
     let begin = rest.get(..usize::from(form.least))?;
     let is_random = || {
         let mut run = rest.iter().take(MAX_NAME).take_while(|byte| form.of.has(**byte));
@@ -373,7 +373,7 @@ fn named(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
     (is_secret && form_at(text, start).is_none()).then_some((Secret::ServiceToken, range))
 }
 
-/// The most characters in which a digit is looked for.
+/// The maximum number of characters in which a digit is searched for.
 const MAX_NAME: usize = 64;
 
 /// Returns the run of characters at a place, if it is long enough.
@@ -391,8 +391,8 @@ fn azure(text: &[u8], tilde: usize) -> Option<(Secret, Range<usize>)> {
     if !is_start || !is_alone {
         return None;
     }
-    // The tilde precedes 31 to 34 characters. Characters that follow directly are redacted with them, because they may
-    // be a secret, too.
+    // The tilde precedes 31 to 34 characters. Characters that directly follow are also redacted, because they may be a
+    // secret.
     let length = text[tilde + 1..].iter().take_while(has).count();
     (length >= 31).then_some((Secret::AzureKey, start..tilde + 1 + length))
 }
@@ -420,7 +420,7 @@ fn bearer(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
 fn address(text: &[u8], scheme: usize) -> Option<Range<usize>> {
     let authority = text[scheme..].strip_prefix(b"://")?;
     let start = scheme + 3;
-    // Redacted text may have contained an end, and defanged text belongs to another address.
+    // Redacted text may have contained the end of the address, and defanged text belongs to another address.
     let marks = [&b"[redacted:"[..], b"[:]", b"[/]", b"[&]"];
     let is_end = |(at, byte): (usize, &u8)| {
         !byte.is_ascii_graphic()
@@ -494,7 +494,7 @@ fn value_of(text: &[u8], name_end: usize) -> Option<(usize, Option<u8>)> {
     Some((at + usize::from(quote.is_some()), quote))
 }
 
-/// Returns whether a value only stands for a secret: a variable, a template, a mask.
+/// Returns whether a value only stands in for a secret: a variable, a template, a mask.
 fn is_placeholder(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
     matches!(first, b'$' | b'{' | b'<' | b'%' | b'[' | b'(' | b'@' | b'&')
@@ -519,8 +519,8 @@ fn is_password_like(value: &[u8], is_quoted: bool) -> bool {
         && !value.contains(&b':')
 }
 
-/// Returns whether a value looks like a key or token, with enough letters and digits mixed. The name of a type has
-/// digits too, but in one place.
+/// Returns whether a value looks like a key or token, with enough letters and digits mixed. Names of types also contain
+/// digits, but only in one place.
 fn is_secret_like(value: &[u8]) -> bool {
     let is_mixed =
         |run: &[u8]| run.len() >= 8 && run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic);

@@ -59,7 +59,7 @@ words! {
 words! {
     /// A kind of secret. A secret is replaced by `[redacted:KIND]`.
     Secret {
-        /// PEM, from BEGIN to END, or to where it breaks off.
+        /// PEM, from BEGIN to END, or to the point where it breaks off.
         PrivateKey = "private_key",
         /// After `Bearer`, or other credentials of an `Authorization` header.
         BearerToken = "bearer_token",
@@ -83,7 +83,7 @@ words! {
         OpenaiKey = "openai_key",
         /// Anthropic.
         AnthropicKey = "anthropic_key",
-        /// Another service whose tokens have a form of their own.
+        /// Another service whose tokens have a known form.
         ServiceToken = "service_token",
         /// In an address, or after `password=`.
         Password = "password",
@@ -95,13 +95,13 @@ words! {
 words! {
     /// The kind of instruction that a piece of text reads like.
     Reads {
-        /// A demand to leave earlier instructions, or new ones in their place.
+        /// A demand to ignore earlier instructions, or new instructions in their place.
         Override = "override",
         /// The mark of a role in a prompt: `<|im_start|>`, `[INST]`, `system: you …`.
         RoleMarker = "role_marker",
         /// Another role for the reader: "you are now an administrator".
         RoleChange = "role_change",
-        /// A claim that somebody approved, or that nobody needs to.
+        /// A claim that somebody approved, or that approval is not needed.
         ApprovalClaim = "approval_claim",
         /// A demand to call a tool, or the markup of a call.
         ToolDemand = "tool_demand",
@@ -109,7 +109,7 @@ words! {
         Disclosure = "disclosure",
         /// A demand to keep something from the user.
         Concealment = "concealment",
-        /// Words to a model as such: "if you are an AI".
+        /// Words addressed to a model as such: "if you are an AI".
         Address = "address",
         /// A run of hidden characters that is long enough to contain a message.
         HiddenText = "hidden_text",
@@ -186,7 +186,7 @@ pub struct Instruction {
     pub end: usize,
 }
 
-/// The findings in the whole text, before anything is cut.
+/// The findings in the whole text, before truncation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The escaped characters, by class.

@@ -1,7 +1,7 @@
 //! Properties of characters, by the tables of Unicode 17.0.
 //!
-//! [`seamgate_core::is_hidden`] contains the list of hidden characters. These tables say where one of them is ordinary
-//! text. A test compares them with `icu_properties`, so that a new version of Unicode is noticed.
+//! [`seamgate_core::is_hidden`] contains the list of hidden characters. These tables determine where such a character
+//! is ordinary text. A test compares them with `icu_properties`, so that a new version of Unicode is noticed.
 
 use super::types::Hidden;
 
@@ -110,9 +110,9 @@ fn is_variation_selector(character: char) -> bool {
     class(character) == Hidden::VariationSelector
 }
 
-/// Returns whether a hidden character is ordinary text where it stands: a selector after a character that has
-/// variants, a joiner between emoji, or inside a word of a script that is written with them. `before` ends right
-/// before it, `after` begins right after.
+/// Returns whether a hidden character is ordinary text at its place: a selector after a character that has variants, or
+/// a joiner between emoji or inside a word of a script that uses joiners. `before` ends directly before the character,
+/// and `after` begins directly after it.
 pub(super) fn is_ordinary(before: &str, character: char, after: &str) -> bool {
     let mut backwards = before.chars().rev();
     let (Some(last), next) = (backwards.next(), after.chars().next()) else { return false };
@@ -144,7 +144,7 @@ pub(super) fn is_ordinary(before: &str, character: char, after: &str) -> bool {
 
 /// The role of a character when words are compared.
 pub(super) enum Folded {
-    /// Ignored: it stands on, in or between letters.
+    /// Ignored, because it occurs on, in or between letters.
     Nothing,
     /// Not part of a word. The words around it are this many steps further apart.
     Gap(u8),
@@ -196,7 +196,7 @@ pub(super) fn fold(code: u32) -> Folded {
         };
     }
     match code {
-        // The characters that most texts consist of come first.
+        // Checks the most frequent characters first.
         0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x3041..=0x30ff | 0x3005..=0x3007 | 0xf900..=0xfaff | 0x20000..=0x3fffd => {
             Folded::Ideograph(code)
         }

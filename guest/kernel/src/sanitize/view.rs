@@ -1,7 +1,7 @@
 //! A view of a text for matching: without hidden characters, and with JSON escapes decoded.
 //!
-//! Findings are reported by their places in the text as given. Nothing is stored for each hidden character, because a
-//! hostile text consists of them: both directions read the text again, with the same result.
+//! Findings are reported by their positions in the given text. Nothing is stored for each hidden character, because a
+//! hostile text may consist of them. Both conversions read the text again, with the same result.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -9,7 +9,7 @@ use seamgate_core::{is_hidden, kernel_api::sort_by_key};
 
 use super::{blocks, unicode::is_ordinary};
 
-/// A piece of the text that the view does not contain as it stands.
+/// A piece of the text that the view does not contain in its original form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap {
     pub(super) start: usize,
@@ -26,7 +26,7 @@ pub(super) enum Is {
 }
 
 impl Gap {
-    /// Returns the character that replaces it in the view.
+    /// Returns the character that replaces the gap in the view.
     fn shows(self) -> Option<char> {
         match self.is {
             Is::Escape(character) if !is_skipped(character) => Some(character),
@@ -37,7 +37,7 @@ impl Gap {
     }
 }
 
-/// Returns whether the view leaves a character out, wherever it stands.
+/// Returns whether the view always omits a character.
 fn is_skipped(character: char) -> bool {
     is_hidden(character) && !matches!(character, '\n' | '\t' | '\r')
 }
@@ -116,7 +116,7 @@ const SPECIAL: [bool; 256] = {
 /// Returns the number of bytes before the first that may be special.
 #[inline]
 pub(super) fn plain(bytes: &[u8]) -> usize {
-    // After a special byte, the next one is often near.
+    // Special bytes are often close together.
     const NEAR: usize = 8;
     const CHUNK: usize = 32;
     if let Some(place) = bytes.iter().take(NEAR).position(|&byte| SPECIAL[usize::from(byte)]) {
@@ -158,8 +158,8 @@ fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
 }
 
-/// Returns the number of bytes of a terminal sequence after ESC or its C1 form: colors and the like. Everything else
-/// stays, because it may be part of a link or a secret.
+/// Returns the length of a terminal sequence after ESC or its C1 form, in bytes: colors and the like. Any other
+/// sequence stays, because it may be part of a link or a secret.
 fn sequence(character: char, bytes: &[u8]) -> usize {
     let parameters = match (character, bytes.first()) {
         // Redacted text is not a sequence.
@@ -206,7 +206,7 @@ impl<'t> View<'t> {
         View { given, text: Cow::Owned(text) }
     }
 
-    /// Converts places of the view to places in the text as given. Each place begins something, or ends it.
+    /// Converts positions in the view to positions in the given text. Each position is the start or the end of a span.
     pub(super) fn locate<'s>(&self, places: impl Iterator<Item = (&'s mut usize, Edge)>) {
         if matches!(self.text, Cow::Borrowed(_)) {
             return;
@@ -236,8 +236,8 @@ struct Cursor<'t> {
 }
 
 impl Cursor<'_> {
-    /// Returns the place in the text of a place of the view: after the gaps there if something starts at it, before
-    /// them if it ends.
+    /// Returns the position in the text for a position in the view: after the gaps there for the start of a span, or
+    /// before them for its end.
     fn seek(&mut self, place: usize, edge: Edge) -> usize {
         while let Some(gap) = self.gaps.peek() {
             let until = self.shown + (gap.start - self.given);

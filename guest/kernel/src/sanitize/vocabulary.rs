@@ -25,8 +25,7 @@ roles! {
     CONDITION
 }
 
-/// The roles without which no rule begins, and there is no mark and no secret. Most words with a role have none of
-/// these.
+/// The roles that lead to a rule, a mark or a secret. Most words with a role have none of these.
 pub(super) const LEADS: u64 = IGNORE
     | BYPASS
     | PRIOR
@@ -60,8 +59,8 @@ pub(super) const LEADS: u64 = IGNORE
 
 /// Words with their roles. A word may be in several lines.
 pub(super) const VOCABULARY: &[(u64, &str)] = &[
-    // Words that ask to leave something, in English, Spanish, Portuguese, French, Italian, German, Russian, Chinese,
-    // Arabic.
+    // Words that demand to ignore something, in English, Spanish, Portuguese, French, Italian, German, Russian, Chinese
+    // and Arabic.
     (IGNORE, "ignore disregard forget"),
     (IGNORE, "ignora ignorad ignoren olvida olvide olvidad omite descarta desestima"),
     (IGNORE, "esqueça esquece desconsidere desconsidera descarte"),

@@ -7,16 +7,16 @@ use super::{
     vocabulary::{LEADS, VOCABULARY},
 };
 
-/// A word that the vocabulary has, or that may begin a secret.
+/// A word in the vocabulary, or one that may begin a secret.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Word {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Its roles in the vocabulary.
     pub(super) roles: u64,
-    /// `true` if it is wanted regardless of its roles.
+    /// `true` if the word is wanted regardless of its roles.
     pub(super) is_wanted: bool,
-    /// Its place in steps: a word takes two, an ideograph one, and separators of sentences several.
+    /// The position in steps. A word counts as two, an ideograph as one, and separators of sentences as several.
     pub(super) place: u32,
 }
 
@@ -28,10 +28,10 @@ const fn step(hash: u32, letter: u32) -> u32 {
     (hash.rotate_left(5) ^ letter).wrapping_mul(0x9e37_79b1)
 }
 
-/// The classes of bytes that take no steps: letters of ASCII, and bytes that are not ASCII.
+/// The classes of bytes that count as no steps: ASCII letters, and non-ASCII bytes.
 const LETTER: u8 = 0xff;
 const OTHER: u8 = 0xfe;
-/// The number of steps that a byte outside of words takes, or [`LETTER`], or [`OTHER`] for bytes that are not ASCII.
+/// The number of steps that a byte outside words counts as, or [`LETTER`], or [`OTHER`] for non-ASCII bytes.
 const STEPS: [u8; 256] = {
     let mut steps = [0; 256];
     let mut byte = 0;
@@ -48,11 +48,11 @@ const STEPS: [u8; 256] = {
     steps
 };
 
-/// Passes each word to `take` that may lead to something: that has one of the roles [`LEADS`], or that `is_wanted`
-/// accepts by its start and end. `take` returns the place up to which words of other roles matter, too.
+/// Passes each word to `take` that may lead to a finding: it has one of the roles [`LEADS`], or `is_wanted` accepts it
+/// by its start and end. `take` returns the position up to which words with other roles also matter.
 ///
-/// `is_wanted` may accept a word that begins with `A`, `d` or `e`, that `~` or `:` follows, or that is right after
-/// `|`.
+/// `is_wanted` may accept a word that begins with `A`, `d` or `e`, a word followed by `~` or `:`, or a word directly
+/// after `|`.
 pub(super) fn each(text: &str, is_wanted: impl Fn(&[u8], usize, usize) -> bool, take: impl FnMut(Word) -> u32) {
     Words { bytes: text.as_bytes(), at: 0, place: 0, upto: 0, ideograph: None, is_wanted, take }.all();
 }
@@ -60,7 +60,7 @@ pub(super) fn each(text: &str, is_wanted: impl Fn(&[u8], usize, usize) -> bool, 
 /// The number of bytes that must be available for a block.
 const AHEAD: usize = BLOCK + LONG;
 
-/// The fewest bytes of a block that are examined at once. Fewer are examined one after the other.
+/// The minimum number of bytes of a block that are examined at once. Fewer bytes are examined one by one.
 const LEAST: u32 = 16;
 
 struct Words<'t, W, T> {
@@ -78,7 +78,7 @@ struct Words<'t, W, T> {
 
 impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> {
     fn all(&mut self) {
-        // After a block that was not worth it, none is tried for some bytes.
+        // After a block that was not worth it, no block is tried for some bytes.
         let mut slow = 0;
         while self.at < self.bytes.len() {
             if self.at >= slow {
@@ -249,13 +249,13 @@ impl<W: Fn(&[u8], usize, usize) -> bool, T: FnMut(Word) -> u32> Words<'_, W, T> 
     }
 }
 
-/// The bit that turns a letter of ASCII into a lower-case one. Digits have it.
+/// The bit that turns an ASCII letter into lower case. Digits have it.
 const SMALL: u8 = 0x20;
 
 /// The number of letters of a word of ASCII that are examined together.
 const LONG: usize = 8;
 
-/// Returns the first letters of a word of ASCII in lower case, as a number that is unique for words with no more
+/// Returns the first letters of an ASCII word in lower case, as a number. It is unique for words of at most that many
 /// letters.
 #[inline(always)]
 const fn key(letters: u64, length: u32) -> u64 {

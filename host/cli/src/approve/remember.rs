@@ -7,20 +7,20 @@ use seamgate::{ApprovalRemember, Json};
 use seamgate_runner::waiting::Waiting;
 use seamgate_text::{count, escape_terminal};
 
-/// The calls that an approval covers beside its own.
+/// The calls that an approval covers in addition to its own.
 #[derive(clap::Args)]
 pub(super) struct Remember {
-    /// Approve further calls of this run, too: those of the same tool with the same arguments, as long as they
-    /// need approval for no other reason
+    /// Also approve further calls of this run: those of the same tool with the same arguments, as long as they need
+    /// approval for no other reason
     #[arg(long, conflicts_with_all = ["reject", "token", "json"])]
     for_run: bool,
-    /// An argument that may differ in these calls. Give it again for each
+    /// An argument that may differ in these calls. Repeat the option for each argument
     #[arg(long, value_name = "ARGUMENT", requires = "for_run")]
     any: Vec<String>,
-    /// How many further calls
+    /// The number of further calls
     #[arg(long, value_name = "NUMBER", requires = "for_run", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100))]
     times: u64,
-    /// For how long
+    /// The time for which the approval is valid
     #[arg(long, value_name = "SECONDS", requires = "for_run", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
 }

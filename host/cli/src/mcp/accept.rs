@@ -26,10 +26,10 @@ Exit status: 0 accepted, or nothing to accept, 1 refused, 2 usage error, 6 nobod
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Accept {
-    /// The folder of the run, or that of --journal if one session goes on in it
+    /// The folder of the run, or the folder of --journal if exactly one session in it is running
     #[arg(value_name = "DIR")]
     run: PathBuf,
-    /// Accept without asking on the terminal
+    /// Accept without a prompt on the terminal
     #[arg(long)]
     yes: bool,
 }

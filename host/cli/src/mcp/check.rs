@@ -17,13 +17,13 @@ pub(crate) struct Check {
     /// The profile, with its lock file beside it
     #[arg(short, long, value_name = "PROFILE")]
     profile: PathBuf,
-    /// Take the definitions that are shown into the lock file. The profile stays as it is
+    /// Add the shown definitions to the lock file. The profile stays unchanged
     #[arg(long)]
     accept: bool,
-    /// Several servers, from a servers file
+    /// A servers file with several servers
     #[arg(long, value_name = "FILE", conflicts_with = "server")]
     servers: Option<PathBuf>,
-    /// The server and its arguments
+    /// The command of the server and its arguments
     #[arg(last = true, required_unless_present = "servers", value_name = "SERVER")]
     server: Vec<String>,
 }

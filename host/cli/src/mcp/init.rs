@@ -38,7 +38,7 @@ pub(crate) struct Init {
     /// The profile to write: NAME.profile.json, or NAME. NAME.lock.json is written beside it
     #[arg(short, long, value_name = "FILE", default_value = "mcp.profile.json")]
     output: PathBuf,
-    /// The permit of tools that say that they only read. `allow`: they run without approval
+    /// The permit of tools that declare themselves read-only. `allow`: they run without approval
     #[arg(long, value_name = "PERMIT", default_value = "approve", value_parser = ["approve", "allow"])]
     reads: String,
     #[command(flatten)]
@@ -49,13 +49,13 @@ pub(crate) struct Init {
     /// The folder for journals in that entry. Default: runs/NAME beside the profile
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
-    /// A variable of the environment that the server needs, beside HOME, PATH and the like
+    /// An environment variable that the server needs, in addition to HOME, PATH and the like
     #[arg(long, value_name = "NAME")]
     env: Vec<String>,
-    /// Who may approve calls. Default: the user who is logged in
+    /// The principal who may approve calls. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
-    /// The server and its arguments
+    /// The command of the server and its arguments
     #[arg(last = true, required = true, value_name = "SERVER")]
     server: Vec<String>,
 }

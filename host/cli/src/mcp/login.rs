@@ -16,10 +16,10 @@ pub(crate) struct Login {
     /// The servers file
     #[arg(long, value_name = "FILE")]
     servers: PathBuf,
-    /// Print the address only, and open no browser
+    /// Only print the address, and open no browser
     #[arg(long)]
     no_browser: bool,
-    /// How long to wait for the browser
+    /// The time to wait for the browser
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// The server, by its name in the file

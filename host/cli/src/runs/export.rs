@@ -29,10 +29,10 @@ const GROUP: usize = 16 * 1024 * 1024;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The folder that holds the runs
+    /// The folder that contains the runs
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Write this Parquet file instead. It replaces a file of this name when it is whole
+    /// Write this Parquet file instead. An existing file of this name is replaced once the new one is complete
     #[arg(long, value_name = "FILE")]
     parquet: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ const MAX_NAME: usize = 60;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The folder that holds the runs
+    /// The folder that contains the runs
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Print a JSON array instead

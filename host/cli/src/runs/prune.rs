@@ -34,19 +34,19 @@ const AT_ONCE: usize = 256;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The folder that holds the runs, or the folder of one run
+    /// The folder that contains the runs, or the folder of one run
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Delete runs whose last event is older than this, as 30d, 12h or 90min
+    /// Delete runs whose last event is older than this, such as 30d, 12h or 90min
     #[arg(long, value_name = "AGE", value_parser = age, required_unless_present = "max_bytes")]
     older_than: Option<Duration>,
-    /// Keep the newest N runs that have ended, whatever the other options say
+    /// Keep the newest N runs that have ended, regardless of the other options
     #[arg(long, value_name = "N", default_value_t = 0)]
     keep: usize,
-    /// Delete the oldest runs, too, until all runs of DIR have at most this size, as 500M or 10G
+    /// Also delete the oldest runs until all runs of DIR together have at most this size, such as 500M or 10G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_bytes: Option<u64>,
-    /// Say what would be deleted, and delete nothing
+    /// Print what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -16,75 +16,74 @@ if TYPE_CHECKING:
     from typing import Any
 
 Span = tuple[int, int]
-"""A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`."""
+"""A piece of the output, as byte offsets into the given UTF-8 text. In JSON, it is `[start,end]`."""
 
 
 class Disposition(str, enum.Enum):
-    """What became of an output."""
+    """The outcome for an output."""
 
     ACCEPTED = "accepted"
-    """The document is valid: `report.output` is it."""
+    """The document is valid and is in `report.output`."""
     PARTIAL = "partial"
-    """Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
-    look before use.
+    """Some items were kept and others quarantined, the text was repaired, or another document in it was left out.
+    Review it before use.
     """
     REJECTED = "rejected"
-    """Nothing is emitted: `report.error` says why."""
+    """The output is not used. `report.error` says why."""
     REFUSED = "refused"
-    """The producer declined to answer. A first-class outcome, not a failure."""
+    """The producer declined to answer. This is a normal outcome, not a failure."""
 
 
 class Finish(str, enum.Enum):
-    """Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs
-    stand for these: `schemas/request.schema.json` has the table.
+    """The reason for which the producer stopped, as its API reports it. In JSON and in the host libraries, the words of
+    the common APIs are also accepted: `schemas/request.schema.json` has the table.
     """
 
     STOP = "stop"
-    """It came to an end by itself."""
+    """It finished by itself."""
     LENGTH = "length"
-    """It was cut off at a length limit."""
+    """It reached a length limit."""
     REFUSAL = "refusal"
-    """It declined."""
+    """It declined to answer."""
     CONTENT_FILTER = "content_filter"
     """A filter withheld its text."""
     TOOL_CALL = "tool_call"
     """It stopped to call a tool. Its text is judged as after `stop`."""
     UNKNOWN = "unknown"
-    """Not known. The default where a caller has nothing to say."""
+    """Unknown. The default if a caller does not state the reason."""
 
 
 class Confidence(str, enum.Enum):
-    """How sure one may be of what was seen."""
+    """The confidence in an observation."""
 
     LOW = "low"
-    """Little: it is stale, or nobody says more."""
+    """Low: the observation is stale, or nothing else is known."""
     MEDIUM = "medium"
-    """Something: a part of it was seen."""
+    """Medium: part of the result was seen."""
     HIGH = "high"
-    """As sure as its source is."""
+    """High: as reliable as its source."""
 
 
 @dataclass(frozen=True)
 class Violation(Located):
-    """One thing that is wrong.
+    """A requirement that is not met.
 
     Attributes:
-        path: Where in the document, as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
-        keyword: The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is
-            not: `json`, `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`,
-            `caps.bytes`, `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them
-            is valid), `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`,
-            `evidence.quote`, `evidence.value` (what stands at a pointer), `evidence.compute` (a figure that follows
-            from others), `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`,
+        path: The location in the document as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`.
+        keyword: The violated keyword of the schema (`type`, `required`, …), or the failed check of the gate:
+            `json`, `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
+            `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (no item is valid),
+            `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
+            `evidence.value` (the value at a pointer), `evidence.compute` (a figure computed from others),
+            `evidence.number` (a figure of the claim), `evidence.confidence`, `evidence.limitations`,
             `evidence.absence`, `evidence.kind`.
-        expected: What would be right, short.
-        received: What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape
-            it.
-        message: One sentence for a person.
-        pointer: The same place as a JSON Pointer (RFC 6901); empty for the whole document.
-        schema_path: The keyword's place in the schema as a JSON Pointer; as a URI with a pointer for its fragment
-            where the keyword stands in one of `resources`. Empty where no keyword is concerned.
-        span: The piece of the output concerned, where there is one.
+        expected: A short description of what would be right.
+        received: The received value, truncated to 256 bytes. Invisible characters are escaped as in JSON strings.
+        message: One sentence for people.
+        pointer: The same location as a JSON Pointer (RFC 6901). Empty for the whole document.
+        schema_path: The location of the keyword in the schema as a JSON Pointer. If the keyword is in one of
+            `resources`, a URI with a pointer as its fragment. Empty if no keyword is involved.
+        span: The affected piece of the output, if there is one.
     """
 
     path: str
@@ -101,28 +100,29 @@ class Violation(Located):
 
 
 class ErrorKind(str, enum.Enum):
-    """Which of the three stages rejected the output."""
+    """The stage that rejected the output."""
 
     OUTPUT_VALIDATION_FAILED = "output_validation_failed"
-    """JSON was found and read, and is not what the contract asks for."""
+    """The JSON was parsed, and does not match the contract."""
     EXTRACTION_FAILED = "extraction_failed"
-    """No candidate was found, or several where the contract allows one."""
+    """No candidate was found, or several were found and the contract allows one."""
     MALFORMED_JSON = "malformed_json"
-    """A candidate was found that is not JSON; the violation says where it stops being so."""
+    """The candidate is invalid JSON. The violation says where."""
 
 
 @dataclass(frozen=True)
 class OutputError:
-    """The canonical error of a rejected output.
+    """The error of a rejected output.
 
     Attributes:
-        error: Which stage rejected it.
-        schema_id: The schema's `$id`, where it has one.
-        agent_id: The agent whose output it is.
-        violations: At most 100, in document order, then in the order of the schema; `notes` says where there were
+        error: The stage that rejected it.
+        schema_id: The schema's `$id`, if it has one.
+        agent_id: The agent that produced the output.
+        violations: At most 100 violations, in document order and then in schema order. `notes` says if there were
             more.
-        raw_output: The output, cut to 4,096 bytes at a character boundary; the cut says how much is left out.
-        retryable: Whether another attempt by the same producer can help.
+        raw_output: The output, truncated to 4,096 bytes at a character boundary. The end says how much was left
+            out.
+        retryable: True if another attempt by the same producer can help.
     """
 
     error: ErrorKind
@@ -134,35 +134,35 @@ class OutputError:
 
 
 class QuarantineReason(str, enum.Enum):
-    """Why an item is in quarantine: the first check that it failed, in this order."""
+    """The reason for which an item is in quarantine: the first check that it failed, in this order."""
 
     MALFORMED = "malformed"
-    """It is not JSON."""
+    """It is invalid JSON."""
     SCHEMA = "schema"
     """The schema does not allow it."""
     GUARDRAIL = "guardrail"
-    """It passes a cap, has a member twice, or holds text that is not Unicode."""
+    """It exceeds a cap, has a duplicate member, or contains text that is not Unicode."""
     ALLOW_LIST = "allow_list"
-    """A value is not in its list."""
+    """A value is not on its list."""
     EVIDENCE = "evidence"
-    """What it claims is not supported by what it cites."""
+    """Its claims are not supported by what they cite."""
     OVER_LIMIT = "over_limit"
-    """It is valid, and `items.max` others are kept."""
+    """It is valid, but `items.max` other items are already kept."""
 
 
 @dataclass(frozen=True)
 class Quarantined(Located):
-    """One item that was kept out of `output`.
+    """An item that was left out of `output`.
 
     Attributes:
-        index: Its place among the items as the producer wrote them, from 0.
-        path: Where it stood in the document, as a JSONPath.
-        pointer: The same place as a JSON Pointer (RFC 6901).
+        index: The index among the items as the producer wrote them, from 0.
+        path: The item's location in the document, as a JSONPath.
+        pointer: The same location as a JSON Pointer (RFC 6901).
         reason: The first check that it failed.
-        span: The piece of the output, where it stood in this one.
-        snippet: Its text, cut to 256 bytes.
-        violations: What is wrong by the check that it failed: at most 10, and 1,000 for all items together; `notes`
-            says where there were more.
+        span: The piece of the output, if the item is in this output.
+        snippet: The item's text, truncated to 256 bytes.
+        violations: The violations of the failed check: at most 10, and 1,000 for all items together. `notes` says
+            if there were more.
     """
 
     index: int
@@ -176,13 +176,13 @@ class Quarantined(Located):
 
 @dataclass(frozen=True)
 class Item(Located):
-    """One item that is valid, of a document that is not.
+    """A valid item of an invalid document.
 
     Attributes:
-        index: Its place among the items as the producer wrote them, from 0.
-        path: Where it stood in the document, as a JSONPath.
+        index: The index among the items as the producer wrote them, from 0.
+        path: The item's location in the document, as a JSONPath.
         span: The piece of the output.
-        value: The item. JSON text without optional white space.
+        value: The item as JSON text without optional white space.
     """
 
     index: int
@@ -192,14 +192,14 @@ class Item(Located):
 
 
 class ChangeKind(str, enum.Enum):
-    """What a change did: first what puts right what is only syntax, then what leaves out what could not be put right,
-    then what the contract asks for.
+    """The kind of a change. Kinds that repair syntax come first, then kinds that remove what could not be repaired,
+    then kinds that the contract asks for.
     """
 
     CLOSED = "closed"
-    """Brackets that were missing were added."""
+    """Missing brackets were added."""
     CLOSED_STRING = "closed_string"
-    """The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it."""
+    """The missing quote was added to a string that was cut off. The contract's `keep_cut_off` names it."""
     DROPPED = "dropped"
     """The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a number,
     a literal or an escape.
@@ -213,23 +213,23 @@ class ChangeKind(str, enum.Enum):
     COMMENT = "comment"
     """A comment was removed."""
     SPACE = "space"
-    r"""White space that is not JSON's was replaced, such as a literal `\n` between values."""
+    """White space that JSON does not allow was replaced, such as a literal ` ` between values."""
     QUOTES = "quotes"
-    """Quotes were made double."""
+    """Other quotes were replaced with double quotes."""
     QUOTED = "quoted"
-    """Quotes were put around a member name."""
+    """Quotes were added around a member name."""
     ESCAPED = "escaped"
-    """A character that must be escaped in a string was escaped, or a backslash that JSON does not know there was
+    """A character in a string was escaped because JSON requires it, or a backslash that begins no JSON escape was
     removed.
     """
     LITERAL = "literal"
-    """A literal of Python's was made JSON's."""
+    """A Python literal was replaced with the JSON literal."""
     PUNCTUATION = "punctuation"
-    """A full-width comma or colon between values was made JSON's."""
+    """A full-width comma or colon between values was replaced with the JSON character."""
     UNESCAPED = "unescaped"
     """A backslash was removed from JSON that was escaped once too often."""
     WRAPPED = "wrapped"
-    """Documents in a row were put into a list."""
+    """Consecutive documents were put into a list."""
     STRAY = "stray"
     """Brackets and marks that belong to nothing were removed."""
     AROUND = "around"
@@ -237,28 +237,29 @@ class ChangeKind(str, enum.Enum):
     ITEM_REMOVED = "item_removed"
     """An item was removed: it is in quarantine."""
     MEMBER_REMOVED = "member_removed"
-    """A member that could not be put right was removed."""
+    """A member that could not be repaired was removed."""
     STRIPPED = "stripped"
-    """A member that the schema forbids was removed, as the contract asks."""
+    """A member that the schema forbids was removed, because the contract asks for it."""
     COERCED = "coerced"
-    """A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case, or
-    nothing in place of `null`.
+    """A value was rewritten to match the schema, because the contract asks for it: the value inside a string, a word in
+    another case, or a removed `null`.
     """
     UNWRAPPED = "unwrapped"
-    """The envelope around the document was removed, or the one that it lacked was added, as the contract asks."""
+    """The envelope around the document was removed, or a missing envelope was added, because the contract asks for it."""
 
 
 @dataclass(frozen=True)
 class Change(Located):
-    """One change that was made to the text before it was validated. Applied in order to the candidate that was chosen,
-    the changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
+    """One change that was made to the text before validation. Applied in order to the chosen candidate, the changes
+    produce exactly the text that was validated. They do not overlap, and several may insert text at the same
+    position.
 
     Attributes:
-        kind: What it did.
-        path: The innermost value concerned, as far as it is there.
-        span: The piece of the output concerned.
-        before: What stood there, cut to 256 bytes.
-        after: What stands there instead, whole.
+        kind: The kind of the change.
+        path: The path of the innermost affected value, as far as it exists.
+        span: The affected piece of the output.
+        before: The replaced text, truncated to 256 bytes.
+        after: The complete replacement.
     """
 
     kind: ChangeKind
@@ -269,26 +270,25 @@ class Change(Located):
 
 
 class Source(str, enum.Enum):
-    """How a candidate was found."""
+    """The way in which a candidate was found."""
 
     BLOCK = "block"
-    """In a fenced block with one of the contract's markers, or, where there is none, without an info string."""
+    """In a fenced block with one of the contract's markers or, without such a block, in one without an info string."""
     RAW = "raw"
-    """As the whole output, or one of its documents with the text around it."""
+    """As the whole output, or as one of its documents with the text around it."""
     EMBEDDED = "embedded"
     """As a bare object or array in prose."""
 
 
 @dataclass(frozen=True)
 class Candidate(Located):
-    """A piece of the output that could be the JSON asked for.
+    """A piece of the output that could be the requested JSON.
 
     Attributes:
-        source: How it was found.
-        marker: The contract's marker that the block bears; none for a block without an info string, and for other
-            sources.
+        source: The way in which it was found.
+        marker: The contract's marker on the block. None for a block without an info string, and for other sources.
         span: The piece of the output.
-        chosen: Whether this one was judged.
+        chosen: True if this candidate was judged.
     """
 
     source: Source
@@ -298,42 +298,40 @@ class Candidate(Located):
 
 
 class Wanted(str, enum.Enum):
-    """What the feedback asks the producer for."""
+    """The content that the feedback requests from the producer."""
 
     NOTHING = "nothing"
-    """Nothing: the output is accepted, the producer declined, or nothing is missing of an output whose syntax was
-    repaired.
-    """
+    """Nothing: the output is accepted, the producer declined, or the syntax was repaired and nothing is missing."""
     ITEMS = "items"
-    """The items that it names, and nothing else: `merge` puts them in their places."""
+    """Only the items that it names. `merge` puts them in their places."""
     WHOLE = "whole"
     """The whole output again."""
 
 
 class MergeOutcome(str, enum.Enum):
-    """What `merge` did with a report."""
+    """The use that `merge` made of a report."""
 
     REPLACED = "replaced"
-    """It took the place of what was before it."""
+    """It replaced the document before it."""
     GAVE_ITEMS = "gave_items"
-    """It gave items."""
+    """It provided items."""
     GAVE_NONE = "gave_none"
     """None of its items was used."""
     UNUSED = "unused"
-    """It was not needed, or has no items: it is not used."""
+    """It is not used, because it was not needed or has no items."""
     INVALID = "invalid"
-    """It is not used: with it, the whole would not be valid."""
+    """It is not used, because the merged document would be invalid."""
 
 
 @dataclass(frozen=True)
 class MergeStep:
-    """What became of one report that was put together with those before it.
+    """The outcome for one merged report.
 
     Attributes:
-        report: Its place in the list that `merge` was given, from 0.
-        outcome: What was done with it.
-        items: The numbers of the items that it gave.
-        unknown: The numbers of its own items that match no item that was asked for: they are not used.
+        report: The index in the list that `merge` received, from 0.
+        outcome: The use that `merge` made of the report.
+        items: The numbers of the items that it provided.
+        unknown: The numbers of its items that match no requested item. They are not used.
     """
 
     report: int
@@ -344,30 +342,29 @@ class MergeStep:
 
 @dataclass(frozen=True)
 class ReportDocument:
-    """The verdict on one output. Data, never an exception.
+    """The verdict on one output. It is data, never an exception.
 
     Attributes:
-        disposition: What became of the output.
-        agent: The agent whose output it is.
-        schema_id: The schema's `$id`, where it has one.
-        contract: The digest of the contract, `sha256:` and 64 hexadecimal digits.
-        output: The validated document as JSON text without optional white space, numbers with the digits they were
-            written with. None unless something was accepted.
-        error: None unless violations rejected the output.
-        items: The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty
-            otherwise.
-        quarantined: At most 1,000, in the order of the items; `notes` says where there were more.
-        changes: What was changed in the text before it was validated.
-        candidates: Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
-        notes: What else a caller should know: limits that were reached, checks that were inert, the span of each
-            piece of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
-        review_required: Whether a person should look before the output is used: it is partial.
-        feedback: At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted.
-            Where some items were kept and others are still wanted, it asks for those alone: `merge` puts the answers
-            together.
-        wanted: What `feedback` asks for.
-        merged: Where `merge` made this report: what it did with each report after the one that it built on. Empty
-            otherwise.
+        disposition: The outcome for the output.
+        agent: The agent that produced the output.
+        schema_id: The schema's `$id`, if it has one.
+        contract: The digest of the contract: `sha256:` and 64 hexadecimal digits.
+        output: The validated document as JSON text without optional white space. Numbers keep their digits. None if
+            nothing was accepted.
+        error: The error. None unless violations rejected the output.
+        items: The valid items, if the output is rejected, so that they are not lost. Empty otherwise.
+        quarantined: At most 1,000 quarantined items, in the order of the items. `notes` says if there were more.
+        changes: The changes that were made to the text before validation.
+        candidates: The candidates that were found: the first 64 and the chosen one. `notes` says if there were
+            more.
+        notes: Further information for the caller: limits that were reached, checks that never applied, the span of
+            each piece of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
+        review_required: True if a person should review the output before it is used, because it is partial.
+        feedback: At most 2,048 bytes to send back to the producer: what was wrong and where. Empty if the output is
+            accepted. If some items were kept and others are still wanted, it requests only those, and `merge` combines
+            the answers.
+        wanted: The content that `feedback` requests.
+        merged: If `merge` made this report, the use that it made of each report after the base. Empty otherwise.
     """
 
     disposition: Disposition
@@ -393,10 +390,10 @@ class ContractInfo:
 
     Attributes:
         agent: The agent whose outputs it judges.
-        version: Its version.
-        schema_id: The schema's `$id`, where it has one.
-        contract: As in `report.contract`.
-        retry_limit: How often the producer may be asked again.
+        version: The version of the contract.
+        schema_id: The schema's `$id`, if it has one.
+        contract: See `report.contract`.
+        retry_limit: The number of times that the producer may be asked again.
         lists: The lists that its `allow` names, in ascending order of their bytes.
     """
 
@@ -409,29 +406,29 @@ class ContractInfo:
 
 
 class Level(str, enum.Enum):
-    """How bad it is what `lint` found."""
+    """The severity of a warning."""
 
     ERROR = "error"
-    """It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and
-    forbidden.
+    """Something does not do what it says: a keyword is misspelled, limits contradict each other, or a member is both
+    required and forbidden.
     """
     WARNING = "warning"
-    """It works, and is likely a mistake."""
+    """It works, but is probably a mistake."""
     HINT = "hint"
-    """A matter of style: what could be said more narrowly, or described."""
+    """A matter of style: something could be narrower, or described."""
 
 
 @dataclass(frozen=True)
 class LintWarning(Located):
-    """Something in a contract that can be used and is likely a mistake.
+    """A likely mistake in a valid contract.
 
     Attributes:
-        path: Where in the contract, as a JSONPath.
-        code: Which kind: a word that a program can compare.
-        message: What to do about it.
-        pointer: The same place as a JSON Pointer (RFC 6901).
-        level: How bad it is. The same for all of a code.
-        span: The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+        path: The location in the contract, as a JSONPath.
+        code: The kind of warning, as a word that programs can compare.
+        message: The likely mistake, and how to correct it.
+        pointer: The same location as a JSON Pointer (RFC 6901).
+        level: The severity, which is the same for all warnings with this code.
+        span: The affected piece of the contract, if there is one. For an unknown keyword, its name.
     """
 
     path: str

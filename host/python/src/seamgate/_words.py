@@ -139,19 +139,21 @@ class ParentRules(_ParentRules, total=False):
     """The rules of one agent above a child.
 
     Attributes:
-        profile: The part of its profile that judges calls of the tools that were handed on: see
+        profile: The part of the agent's profile that judges calls of the tools that were handed on: see
             profile.schema.json.
-        task: Its task, if a scope or an origin names it. The child's model does not see it.
-        context: The values of its context that a scope or an origin names. The child's model does not see them.
-        lists: The lists that a scope or an origin names.
-        said: What people said to it, if an origin needs it. The child's model does not see it.
-        observed: Values of its results that an origin names: see facts.schema.json. The child's model does not see
+        task: The agent's task, if a scope or an origin names it. The child's model does not see it.
+        context: The values of the agent's context that a scope or an origin names. The child's model does not see
             them.
-        calls: How often each call was permitted in its run and below it before the child started, where its budget
-            has `same_call`. A call that waits for approval counts.
-        recent: When the last calls of each tool with a `rate` were permitted in its run and below it before the
-            child started.
-        reserved: How often other children, which run at the same time, may make each call that does more than read.
+        lists: The lists that a scope or an origin names.
+        said: The texts that people said to the agent, if an origin needs them. The child's model does not see them.
+        observed: Values of the agent's results that an origin names: see facts.schema.json. The child's model does
+            not see them.
+        calls: The number of times that each call was permitted in the agent's run and below it before the child
+            started, if the agent's budget has `same_call`. A call that waits for approval counts.
+        recent: The times of the last permitted calls of each tool with a `rate`, in the agent's run and below it,
+            before the child started.
+        reserved: The number of times that other children, which run at the same time, may make each call that is
+            not only a read.
     """
 
     task: Any
@@ -165,7 +167,7 @@ class ParentRules(_ParentRules, total=False):
 
 
 class ChildBudget(TypedDict, total=False):
-    """What the child may use."""
+    """The budget of the child."""
 
     steps: int
     tool_calls: int
@@ -187,15 +189,16 @@ class Bounds(_Bounds, total=False):
     """The bounds of a child.
 
     Attributes:
-        call: The key of a call, as its action has it.
+        call: The key of a call, as in its action.
         tools: The tools that were handed on.
-        rules: The rules of the agents above, the parent's first. Each call of the child is judged by all of them,
-            and by its own profile.
-        labels: What the parent has read.
-        budget: What the child may use.
-        deadline: When, in milliseconds since 1970. The run's time is the greatest one seen.
-        edited: Whether the last of the rules is the run's own profile after an edit. Without a parent it is the
-            only one.
+        rules: The rules of the agents above, beginning with the parent. Each of them judges each call of the child,
+            in addition to the child's own profile.
+        labels: The labels of the data that the parent has read.
+        budget: The budget of the child.
+        deadline: The time of the event, in milliseconds since 1970. The time of the run is the greatest time so
+            far.
+        edited: True if the last of the rules is the run's own profile after an edit. In a run without a parent, it
+            is the only one.
     """
 
     labels: list[str]
@@ -221,20 +224,20 @@ class ModelCall(_ModelCall, total=False):
 
 
 class TokenUsage(TypedDict, total=False):
-    """Tokens. Without it they are estimated from bytes."""
+    """The number of tokens. If it is missing, it is estimated from bytes."""
 
     input: int
     output: int
 
 
 class ApprovalRemember(TypedDict, total=False):
-    """The approval covers further calls of this run, too: those of the same tool with the same arguments but for some,
-    as long as they need approval for no other reason. Not with a token.
+    """The approval also covers further calls of this run: those of the same tool with the same arguments except some,
+    as long as they need approval for no other reason. Not allowed with a token.
 
     Attributes:
         any: The names of the arguments that may differ or be missing.
-        times: How many further calls it covers.
-        ttl_s: How long it holds, in seconds from now.
+        times: The number of further calls that it covers.
+        ttl_s: The time for which it is valid, in seconds from now.
     """
 
     any: list[str]
@@ -252,18 +255,19 @@ class Stored(_Stored, total=False):
 
     Attributes:
         store: The name of the store.
-        key: The key. Without it: the whole store.
+        key: The key. If it is missing, the whole store.
     """
 
     key: str
 
 
 class ChildUse(TypedDict, total=False):
-    """What it used. A member that is missing is nothing; without this, it used all that it had.
+    """The budget that the child used. A missing member counts as zero. Without this object, the child counts as having
+    used its whole budget.
 
     Attributes:
-        calls: How often each call was permitted. The parent counts them as its own.
-        recent: When the last calls of each tool with a `rate` were permitted. The parent counts them as its own.
+        calls: The number of times that each call was permitted. The parent counts them as its own.
+        recent: The times of the last permitted calls of each tool with a `rate`. The parent counts them as its own.
     """
 
     steps: int
@@ -284,11 +288,11 @@ class UncertainCall(_UncertainCall, total=False):
     """A part of a word.
 
     Attributes:
-        run: The child's, where a child made it.
-        call: The key of a call, as its action has it.
-        server: Where it runs.
-        tool: Its name there.
-        arguments: What was sent; of a child's, cut to 1 KiB.
+        run: The child that made the call. Missing if the run itself made it.
+        call: The key of a call, as in its action.
+        server: The server of the tool.
+        tool: The name of the tool in the child.
+        arguments: The arguments that were sent. Those of a child are truncated to 1 KiB.
     """
 
     run: str
@@ -302,14 +306,14 @@ class _RequestedCall(TypedDict):
 
 
 class RequestedCall(_RequestedCall, total=False):
-    """A call that the model asked for.
+    """A call that the model requested.
 
     Attributes:
-        call: The run's own key of a call: c1, c2, ….
+        call: The run's own key for a call: c1, c2, ….
         id: The model's own id.
-        server: Where it runs.
-        tool: As the model gave it.
-        arguments: The text as the model wrote it.
+        server: The server of the tool.
+        tool: The arguments as the model gave them.
+        arguments: The arguments as the model wrote them.
     """
 
     id: str
@@ -322,14 +326,13 @@ class _PromptMessage(TypedDict):
 
 
 class PromptMessage(_PromptMessage, total=False):
-    """One message. Messages stand in a fixed order: role, rules, task, context, what was said and what came of it, and
-    last what to answer.
+    """One message. The messages have a fixed order: role, rules, task, context, history, and last what to answer.
 
     Attributes:
-        text: What it says. Data from outside stands between marks that it cannot know.
+        text: The text of the message. Data from outside is between marks that the data cannot know.
         calls: The calls of an assistant's message.
         call: The call that a tool's message answers.
-        id: The model's own id of it.
+        id: The model's own id for the call.
         message: The provider's message, unchanged.
     """
 
@@ -349,9 +352,9 @@ class VisibleTool(_VisibleTool, total=False):
     """A tool that the model sees.
 
     Attributes:
-        server: Where it runs.
-        tool: Its name.
-        definition: As its server lists it, cleaned.
+        server: The server of the tool.
+        tool: The name of the tool.
+        definition: The definition as the server lists it, sanitized.
     """
 
     server: str
@@ -359,10 +362,10 @@ class VisibleTool(_VisibleTool, total=False):
 
 
 class ModelPrompt(TypedDict):
-    """What the model is asked.
+    """The request to the model.
 
     Attributes:
-        tools: The surface: the tools that it may call now.
+        tools: The surface: the tools that the model may call now.
     """
 
     messages: list[PromptMessage]
@@ -375,23 +378,23 @@ class _ApprovalDict(TypedDict):
 
 
 class ApprovalDict(_ApprovalDict, total=False):
-    """The approval that it uses.
+    """The approval that the call uses.
 
     Attributes:
-        principal: Who approved.
+        principal: The principal who approved.
         at: In milliseconds since 1970.
-        remembered: True if a person gave it for another call of the run, and it covers this one, too.
+        remembered: True if a person gave the approval for another call of the run and it also covers this one.
     """
 
     remembered: bool
 
 
 class SecretDict(TypedDict):
-    """A secret whose value the host puts in place of a reference when it sends the call.
+    """A secret. The host replaces a reference with its value when it sends the call.
 
     Attributes:
         at: A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
-        name: Its name.
+        name: The name of the tool.
     """
 
     at: str
@@ -407,27 +410,28 @@ class _AskDict(TypedDict):
 
 
 class AskDict(_AskDict, total=False):
-    """What a person is asked.
+    """The request for approval that a person sees.
 
     Attributes:
-        key: The run's own key of a call: c1, c2, ….
-        digest: Of the action: what is approved is this, and nothing else.
-        by: The principals who may decide: one of them is enough.
-        keys: The public keys of those who have one: their decision counts only with a token that one of these keys
-            signed, whoever's profile has it. Where the profiles of a child and of the agents above it have different
-            keys for one principal, the list is empty, and the principal cannot decide.
-        expires: From then on, neither the ask nor an approval holds.
-        view: What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
+        key: The run's own key for a call: c1, c2, ….
+        digest: The digest of the action. The approval covers this action, and no other.
+        by: The principals who may decide. One of them is enough.
+        keys: The public keys of the principals that have keys. Such a principal's decision counts only with a token
+            that one of these keys signed, whichever profile lists the key. If the profiles of a child and of the agents
+            above it list different keys for one principal, the list is empty, and the principal cannot decide.
+        expires: The time at which the ask and any approval of it expire.
+        view: The whole call as it would be sent, with invisible characters escaped, and the equal calls that ran
+            before.
     """
 
     keys: Mapping[str, list[str]]
 
 
 class StopReason(TypedDict):
-    """Why the run has to end.
+    """The reason for which the run must end.
 
     Attributes:
-        message: For people.
+        message: The text for people.
     """
 
     code: StopCode
@@ -441,11 +445,11 @@ class _RunUse(TypedDict):
 
 
 class RunUse(_RunUse, total=False):
-    """How much was used.
+    """The used budget.
 
     Attributes:
-        calls: How often each call was permitted, by a digest of the call: for the parent of a child.
-        recent: When the last calls of each tool with a `rate` were permitted: for the parent of a child.
+        calls: The number of times that each call was permitted, by a digest of the call. For the parent of a child.
+        recent: The times of the last permitted calls of each tool with a `rate`. For the parent of a child.
     """
 
     calls: Mapping[str, int]
@@ -453,11 +457,11 @@ class RunUse(_RunUse, total=False):
 
 
 class ContextRequest(TypedDict):
-    """What a child asked of its parent's context, and was denied.
+    """The part of its parent's context that a child requested and was denied.
 
     Attributes:
-        reason: Why it asked, as it says.
-        packet: Of the task that it was given.
+        reason: The child's reason for the request.
+        packet: The digest of the task that it received.
         tools: The tools that its profile names.
     """
 
@@ -472,21 +476,21 @@ class _HiddenName(TypedDict):
 
 
 class HiddenName(_HiddenName, total=False):
-    """A tool that it does not see.
+    """A tool that the model does not see.
 
     Attributes:
         tool: NAME or SERVER/NAME.
-        message: What is wrong with its definition, and where.
+        message: The error in the tool's definition, and its place.
     """
 
     message: str
 
 
 class ReasonDict(TypedDict):
-    """Why it may not run, or needs approval.
+    """The reasons for which the call may not run, or needs approval.
 
     Attributes:
-        message: For people.
+        message: The text for people.
     """
 
     code: ReasonCode
@@ -499,13 +503,13 @@ class _NamePlaceDict(TypedDict):
 
 
 class NamePlaceDict(_NamePlaceDict, total=False):
-    """Where the name of its item stands.
+    """The place of the name of the value's item.
 
     Attributes:
         origin: `user` or `task`.
-        message: The number of the text among those that people said, from 1.
+        message: The number of the text among the texts that people said, counted from 1.
         at: A JSON Pointer into the task.
-        span: A part of the text there, in bytes: the first byte, and the one after the last.
+        span: A range of bytes in the text there: the first byte, and the one after the last.
     """
 
     message: int
@@ -518,18 +522,18 @@ class _ProofDict(TypedDict):
 
 
 class ProofDict(_ProofDict, total=False):
-    """Where a value of a call comes from, or where it was looked for.
+    """The origin of a value of a call, or the places where it was sought.
 
     Attributes:
         pointer: A JSON Pointer into the arguments.
-        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule
-            has it.
-        message: The number of the text among those that people said, from 1.
-        call: The call whose result has it.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as in the
+            rule.
+        message: The number of the text among the texts that people said, counted from 1.
+        call: The call whose result contains it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
-        span: A part of the text there, in bytes: the first byte, and the one after the last.
-        named: Where the name of its item stands.
-        sought: Where a value without an origin was looked for.
+        span: A range of bytes in the text there: the first byte, and the one after the last.
+        named: The place of the name of the value's item.
+        sought: The places where a value without an origin was sought.
     """
 
     origin: str
@@ -545,8 +549,8 @@ class InstructionDict(TypedDict):
     """A part of a word.
 
     Attributes:
-        path: Its place in the result.
-        span: Where it is in the text there: the first byte, and the one after the last.
+        path: The place in the result.
+        span: The range of bytes in the text there: the first byte, and the one after the last.
     """
 
     kind: str
@@ -555,14 +559,14 @@ class InstructionDict(TypedDict):
 
 
 class FoundDict(TypedDict):
-    """What was found in the whole result, and what was done about it.
+    """The findings in the whole result, and their treatment.
 
     Attributes:
-        defanged: How many links and images are defanged.
-        escaped: How many hidden characters of each kind are escaped.
-        instructions: Passages that read like an instruction. They stay.
-        instructions_left_out: How many more there are.
-        redacted: How many secrets of each kind are left out.
+        defanged: The number of links and images that were defanged.
+        escaped: The number of hidden characters of each kind that were escaped.
+        instructions: Passages that read like an instruction. They are kept.
+        instructions_left_out: The number of further ones.
+        redacted: The number of secrets of each kind that were left out.
     """
 
     defanged: int
@@ -580,18 +584,18 @@ class _BudgetUse(TypedDict):
 
 
 class BudgetUse(_BudgetUse, total=False):
-    """The use of budgets: see facts.schema.json.
+    """The used budget: see facts.schema.json.
 
     Attributes:
-        calls: How often each call was permitted, by a digest of the call.
-        recent: When the last calls of each tool with a `rate` were permitted.
+        calls: The number of times that each call was permitted, by a digest of the call.
+        recent: The times of the last permitted calls of each tool with a `rate`.
     """
 
     recent: Mapping[str, list[int]]
 
 
 class ShownDict(TypedDict):
-    """Where it was cut: how many items or lines of how many are shown."""
+    """The truncation: the number of items or lines that are shown, and the total number."""
 
     unit: ShownUnit
     head: int
@@ -617,7 +621,7 @@ class FreshnessDict(_FreshnessDict, total=False):
     """A part of a word.
 
     Attributes:
-        until: Until when the data goes, in milliseconds since 1970.
+        until: The time up to which the data extends, in milliseconds since 1970.
     """
 
     until: int
@@ -632,19 +636,20 @@ class _StartedEvent(TypedDict):
 
 
 class StartedEvent(_StartedEvent, total=False):
-    """A run starts. It is the first event, and the only one of its kind.
+    """A run starts. This is the first event, and the only one of its kind.
 
     Attributes:
         run: The run's id.
-        principal: For whom the agent works.
-        nonce: A secret of the run, random. The marks around data from outside are made from it.
-        mode: One of the profile's modes. Default: its first.
-        task: The task. Free text where the profile says `frame`.
-        context: Values by the names that the profile's `context` has.
-        lists: Lists that `scope` names.
-        listed: What servers list now, as `tools_listed` has it. Without it, all tools of the profile are there.
-        labels: Labels of data that the client has read before, in other runs.
-        parent: What a parent allows, as its action `delegate` has it.
+        principal: The person or system that the agent works for.
+        nonce: A random secret of the run, from which the marks around data from outside are derived.
+        mode: One of the profile's modes. Default: the first mode.
+        task: The task. Free text if the profile has `frame`.
+        context: Values, by the names in the profile's `context`.
+        lists: The lists that `scope` names.
+        listed: The tools that servers list now, as in `tools_listed`. Without this member, all tools of the profile
+            are available.
+        labels: The labels of data that the client has read in earlier runs.
+        parent: The limits that a parent sets, as in its action `delegate`.
     """
 
     session: str
@@ -659,10 +664,10 @@ class StartedEvent(_StartedEvent, total=False):
 
 
 class ToolsListedEvent(TypedDict):
-    """What servers list now.
+    """The tools that servers list now.
 
     Attributes:
-        listed: In the format of lock files, see lock.schema.json.
+        listed: The list, in the format of lock files: see lock.schema.json.
     """
 
     type: Literal["tools_listed"]
@@ -677,15 +682,15 @@ class _ModelOutputEvent(TypedDict):
 
 
 class ModelOutputEvent(_ModelOutputEvent, total=False):
-    """What the model wrote.
+    """The output of the model.
 
     Attributes:
-        key: The key of the action `ask_model` that it answers.
-        calls: The calls that the model asks for, in its order.
-        message: The provider's message. It comes back unchanged in later prompts.
-        finish: Why the model stopped.
-        usage: Tokens. Without it they are estimated from bytes.
-        artifacts: The artifacts that the step asked for under `need`: texts by their digests.
+        key: The key of the action `ask_model` that this event answers.
+        calls: The calls that the model requests, in its order.
+        message: The provider's message. Later prompts contain it unchanged.
+        finish: The reason for which the model stopped.
+        usage: The number of tokens. If it is missing, it is estimated from bytes.
+        artifacts: The artifacts that the step requested under `need`: texts by their digests.
     """
 
     text: str
@@ -704,11 +709,11 @@ class _ModelFailedEvent(TypedDict):
 
 
 class ModelFailedEvent(_ModelFailedEvent, total=False):
-    """The model gave no output.
+    """The model returned no output.
 
     Attributes:
-        key: The key of a call, as its action has it.
-        retry: Whether another attempt may help. Default: no, it failed for good.
+        key: The key of a call, as in its action.
+        retry: Whether another attempt may help. Default: false, a permanent failure.
     """
 
     retry: bool
@@ -722,11 +727,11 @@ class _CallEvent(TypedDict):
 
 
 class CallEvent(_CallEvent, total=False):
-    """One call from outside of a loop, for profiles that have none.
+    """One call from outside a loop, for profiles without a loop.
 
     Attributes:
-        joinable: Digests of calls that an equal call may join, as `same` of their decisions has them. A call that
-            joins one is not decided.
+        joinable: The digests of calls that an equal call may join, as in `same` of their decisions. A call that
+            joins another is not decided.
     """
 
     id: str
@@ -735,10 +740,10 @@ class CallEvent(_CallEvent, total=False):
 
 
 class ToolStartedEvent(TypedDict):
-    """The host is about to send a call. It journals this before it sends.
+    """The host is about to send a call. It writes this event to the journal first.
 
     Attributes:
-        call: The key of a call, as its action has it.
+        call: The key of a call, as in its action.
     """
 
     type: Literal["tool_started"]
@@ -753,19 +758,21 @@ class _ToolResultEvent(TypedDict):
 
 
 class ToolResultEvent(_ToolResultEvent, total=False):
-    """What a tool returned: see result.schema.json.
+    """The result of a tool: see result.schema.json.
 
     Attributes:
-        call: The key of a call, as its action has it.
-        status: `error`: the tool says that it failed. Then the result is cleaned, and not held to the schema.
+        call: The key of a call, as in its action.
+        status: `error`: the tool reports a failure. The result is then sanitized, and not validated against the
+            schema.
         result: Any JSON.
-        returned: A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its
-            `structuredContent` is held to the schema, or without one its only text.
-        text: Text. Where the profile has a schema or items for the result, it is read as JSON.
+        returned: A whole result of the Model Context Protocol, which itself says whether the tool failed. Its
+            `structuredContent` is validated against the schema. Without that, its only text is validated.
+        text: Text. If the profile has a schema or items for the result, it is parsed as JSON.
         head: The beginning of a text that is too large.
-        tail: Its end.
-        length: Its length in bytes.
-        digest: The digest of the whole, under which the host keeps it. Beside `returned` it is the host's word.
+        tail: The end of the text.
+        length: The length of the whole text in bytes.
+        digest: The digest of the whole result, under which the host keeps it. Beside `returned`, the host states
+            it.
     """
 
     duration_ms: int
@@ -787,11 +794,11 @@ class _ToolFailedEvent(TypedDict):
 
 
 class ToolFailedEvent(_ToolFailedEvent, total=False):
-    """A call came to no result.
+    """A call ended without a result.
 
     Attributes:
-        call: The key of a call, as its action has it.
-        effect: Whether the call may have had an effect. Default: unknown, where it was started.
+        call: The key of a call, as in its action.
+        effect: Whether the call may have had an effect. Default: unknown, if it was started.
     """
 
     effect: PossibleEffect
@@ -804,11 +811,11 @@ class _JobEvent(TypedDict):
 
 
 class JobEvent(_JobEvent, total=False):
-    """A call goes on elsewhere. Its result comes later.
+    """A call continues elsewhere. Its result comes later.
 
     Attributes:
-        call: The key of a call, as its action has it.
-        ttl_s: Until then, at most, in seconds from now.
+        call: The key of a call, as in its action.
+        ttl_s: The maximum time until then, in seconds from now.
     """
 
     ttl_s: int
@@ -824,17 +831,17 @@ class _ApprovalEvent(TypedDict):
 
 
 class ApprovalEvent(_ApprovalEvent, total=False):
-    """What a person decided about one ask. `edited` puts `arguments` in place of those of the call, which is then
-    judged again: if it needs approval, that is a new ask.
+    """A person's decision about one ask. `edited` replaces the call's arguments with `arguments`. The call is then
+    judged again, and needs a new ask if it requires approval.
 
     Attributes:
-        key: The key of a call, as its action has it.
+        key: The key of a call, as in its action.
         arguments: The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only
             in a loop.
-        remember: The approval covers further calls of this run, too: those of the same tool with the same arguments
-            but for some, as long as they need approval for no other reason. Not with a token.
-        reason: Why, in the person's words. The model reads it if the call is rejected or edited.
-        token: What the host verified before it appended this.
+        remember: The approval also covers further calls of this run: those of the same tool with the same arguments
+            except some, as long as they need approval for no other reason. Not allowed with a token.
+        reason: The reason, in the person's words. The model reads it if the call is rejected or edited.
+        token: The facts that the host verified before it appended this event.
     """
 
     arguments: str
@@ -851,7 +858,7 @@ class _InputEvent(TypedDict):
 
 
 class InputEvent(_InputEvent, total=False):
-    """What a person answered.
+    """A person's answer to a question.
 
     Attributes:
         key: The key of the action `ask_input`.
@@ -867,7 +874,7 @@ class _UserMessageEvent(TypedDict):
 
 
 class UserMessageEvent(_UserMessageEvent, total=False):
-    """What a person says by themselves."""
+    """A message that a person sent unasked."""
 
     principal: str
     turn: str
@@ -880,13 +887,13 @@ class _SaidEvent(TypedDict):
 
 
 class SaidEvent(_SaidEvent, total=False):
-    """What a person said elsewhere, by which `origins` are proven. The model is not told it."""
+    """A text that a person said elsewhere, which can prove `origins`. The model does not receive it."""
 
     principal: str
 
 
 class StoresEvent(TypedDict):
-    """Labels that other runs gave to data in stores. They add to those that the run knows."""
+    """Labels that other runs gave to data in stores, in addition to those that the run knows."""
 
     type: Literal["stores"]
     at: int
@@ -894,7 +901,7 @@ class StoresEvent(TypedDict):
 
 
 class ContextEvent(TypedDict):
-    """A declared value changed."""
+    """A declared context value changed."""
 
     type: Literal["context"]
     at: int
@@ -911,10 +918,10 @@ class _ResolutionEvent(TypedDict):
 
 
 class ResolutionEvent(_ResolutionEvent, total=False):
-    """A person says what became of an uncertain call.
+    """A person states the outcome of an uncertain call.
 
     Attributes:
-        call: The key of a call, as its action has it.
+        call: The key of a call, as in its action.
     """
 
     text: str
@@ -930,8 +937,8 @@ class ModeEvent(TypedDict):
 
 
 class ProfileEvent(TypedDict):
-    """The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the
-    run started; a later event of this kind replaces the edited one.
+    """The profile was edited. Until the run ends, a call must satisfy both the edited profile and the one with which
+    the run started. A later event of this kind replaces the edited profile.
 
     Attributes:
         profile: The edited profile: see profile.schema.json.
@@ -950,13 +957,14 @@ class _ChildResultEvent(TypedDict):
 
 
 class ChildResultEvent(_ChildResultEvent, total=False):
-    """How a child ended, as its action `finish` has it.
+    """The end of a child, as in its action `finish`.
 
     Attributes:
-        call: The key of a call, as its action has it.
-        used: What it used. A member that is missing is nothing; without this, it used all that it had.
-        requests: What it asked of the parent's context, and was denied.
-        uncertain: Calls of which nobody knows whether they had their effect.
+        call: The key of a call, as in its action.
+        used: The budget that the child used. A missing member counts as zero. Without this object, the child counts
+            as having used its whole budget.
+        requests: The parts of the parent's context that the child requested and was denied.
+        uncertain: Calls whose effect is unknown.
     """
 
     document: Any
@@ -978,8 +986,8 @@ class CallCancelledEvent(_CallCancelledEvent, total=False):
     """The host cancelled a call.
 
     Attributes:
-        call: The key of a call, as its action has it.
-        effect: Whether the call may have had an effect. Default: unknown, where it was started.
+        call: The key of a call, as in its action.
+        effect: Whether the call may have had an effect. Default: unknown, if it was started.
     """
 
     effect: PossibleEffect
@@ -1007,12 +1015,12 @@ class _MessageEvent(_MessageEventFrom):
 
 
 class MessageEvent(_MessageEvent, total=False):
-    """A message between a client and a server of tools that is no call of a tool.
+    """A message between a client and a tool server that is not a tool call.
 
     Attributes:
-        id: Tells equal messages apart.
-        method: Its method, or that of the request that it answers.
-        document: What it says. Without it, only whether the method exists is decided.
+        id: An id that distinguishes equal messages.
+        method: The method of the message, or of the request that it answers.
+        document: The content of the message. Without it, only the method is checked.
     """
 
     id: str
@@ -1033,10 +1041,10 @@ class _ResumedEvent(TypedDict):
 
 
 class ResumedEvent(_ResumedEvent, total=False):
-    """The host starts again after it was interrupted.
+    """The host restarts after an interruption.
 
     Attributes:
-        listed: What servers list now, as `tools_listed` has it.
+        listed: The tools that servers list now, as in `tools_listed`.
     """
 
     listed: Mapping[str, Any]
@@ -1068,19 +1076,20 @@ RunEvent = (
     | TickEvent
     | ResumedEvent
 )
-"""A fact from outside that `advance` takes. Its time is the host's. An event that does not fit the run is recorded, and
-changes nothing.
+"""A fact from outside that `advance` applies. The host sets its time. An event that does not fit the run is recorded,
+and changes nothing.
 """
 
 
 class AskModelAction(TypedDict):
-    """Ask the model, and send what it writes as `model_output`.
+    """Call the model, and send its output as `model_output`.
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        purpose: `frame`: make a task of free text. `step`: go on. `final`: answer, without tools.
-        prompt: What the model is asked.
-        expires: Later answers do not count.
+        purpose: The purpose of the request. `frame`: turn free text into a task. `step`: continue. `final`: answer
+            without tools.
+        prompt: The request to the model.
+        expires: Later answers are ignored.
     """
 
     type: Literal["ask_model"]
@@ -1102,20 +1111,20 @@ class _ExecuteAction(TypedDict):
 
 
 class ExecuteAction(_ExecuteAction, total=False):
-    """Send a call. Append `tool_started` before it is sent; if that event is ignored, do not send it.
+    """Send a call. Append `tool_started` before sending it. If that event is ignored, do not send the call.
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        call: The run's own key of a call: c1, c2, ….
-        server: Where it runs. None: the host itself.
-        tool: Its name there.
-        arguments: Exactly the text to be sent.
-        digest: Of the action.
-        idempotency_key: The same one however often the call is sent.
-        expires: Later results of a read do not count; an effect is then uncertain.
-        approval: The approval that it uses.
-        secrets: The secrets whose values the host puts into the arguments, in the order of the arguments. A host
-            that has no secrets must not send the call.
+        call: The run's own key for a call: c1, c2, ….
+        server: The server of the tool. Missing if the host itself offers the tool.
+        tool: The name of the tool in the child.
+        arguments: The exact text to send.
+        digest: The digest of the action.
+        idempotency_key: The idempotency key, which stays the same however often the call is sent.
+        expires: Later results of a read are ignored. An effect is then uncertain.
+        approval: The approval that the call uses.
+        secrets: The secrets whose values the host inserts into the arguments, in the order of the arguments. A host
+            without secrets must not send the call.
     """
 
     server: str
@@ -1129,8 +1138,8 @@ class AskApprovalAction(TypedDict):
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        call: The run's own key of a call: c1, c2, ….
-        ask: What a person is asked.
+        call: The run's own key for a call: c1, c2, ….
+        ask: The request for approval that a person sees.
     """
 
     type: Literal["ask_approval"]
@@ -1147,12 +1156,12 @@ class _AskInputAction(TypedDict):
 
 
 class AskInputAction(_AskInputAction, total=False):
-    """Ask a person, and send the answer as `input`; about an uncertain call, as `resolution`.
+    """Ask a person a question, and send the answer as `input`. For an uncertain call, send it as `resolution`.
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        question: Without what cannot be seen.
-        call: The uncertain call of which somebody must say what became.
+        question: The question, without invisible characters.
+        call: The uncertain call whose outcome somebody must state.
         expires: In milliseconds since 1970.
     """
 
@@ -1160,18 +1169,18 @@ class AskInputAction(_AskInputAction, total=False):
 
 
 class DelegateAction(TypedDict):
-    """Start the run of another agent, or go on with it: its run has one name. Append `tool_started` before.
+    """Start or continue the run of another agent. The run's name is fixed. Append `tool_started` first.
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        call: The run's own key of a call: c1, c2, ….
-        run: The child's run.
-        agent: Its agent.
-        profile: Of its profile.
-        reason: Why, as the model says.
-        task: All that it is given.
-        digest: Of the task as it stands here.
-        parent: What the parent allows. It goes into the child's event `started` as `parent`, as it is: see
+        call: The run's own key for a call: c1, c2, ….
+        run: The id of the child's run.
+        agent: The child's agent.
+        profile: The digest of the child's profile.
+        reason: The model's reason for the delegation.
+        task: The task of the child: everything that it receives.
+        digest: The digest of this task.
+        parent: The limits that the parent sets. They go unchanged into the child's event `started` as `parent`: see
             event.schema.json.
     """
 
@@ -1188,11 +1197,11 @@ class DelegateAction(TypedDict):
 
 
 class CancelAction(TypedDict):
-    """Cancel a call that was sent or is about to be.
+    """Cancel a call that was sent or is about to be sent.
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        call: The run's own key of a call: c1, c2, ….
+        call: The run's own key for a call: c1, c2, ….
     """
 
     type: Literal["cancel"]
@@ -1218,14 +1227,14 @@ class FinishAction(_FinishAction, total=False):
 
     Attributes:
         key: RUN/STEP/N: the N-th action of a step.
-        document: The final answer, or what a partial one is made of: `asked`, `found`, `missing`, `why`, `plan`.
-        reasons: Why it had to end. Empty where the answer is final.
+        document: The final answer. For a partial one, its parts: `asked`, `found`, `missing`, `why`, `plan`.
+        reasons: The reason for which the run had to end. Empty if the answer is final.
         missing: The kinds of evidence that are missing.
-        uncertain: Effects of which nobody knows.
+        uncertain: Effects whose outcome is unknown.
         kinds: The kinds of evidence that were found.
-        labels: Of all that the model has read.
-        confidence: The weakest of all observations.
-        used: How much was used.
+        labels: The labels of everything that the model has read.
+        confidence: The lowest confidence of all observations.
+        used: The used budget.
     """
 
     document: Any
@@ -1235,14 +1244,14 @@ class FinishAction(_FinishAction, total=False):
 Action = (
     AskModelAction | ExecuteAction | AskApprovalAction | AskInputAction | DelegateAction | CancelAction | FinishAction
 )
-"""What the host must do next: decided by `advance`, done by the host. Each has a key of its own."""
+"""The next action of the host. `advance` decides it, and the host performs it. Each action has its own key."""
 
 
 class IgnoredRecord(TypedDict):
     """An event that does not fit the run. It changed nothing.
 
     Attributes:
-        message: For people.
+        message: The text for people.
     """
 
     type: Literal["ignored"]
@@ -1251,11 +1260,11 @@ class IgnoredRecord(TypedDict):
 
 
 class LeftOutRecord(TypedDict):
-    """Something from outside that the model does not get, or not whole.
+    """Data from outside that the model does not get, or only in part.
 
     Attributes:
-        name: Of the value.
-        message: For people.
+        name: The digest of the value.
+        message: The text for people.
     """
 
     type: Literal["left_out"]
@@ -1266,10 +1275,10 @@ class LeftOutRecord(TypedDict):
 
 
 class SurfaceRecord(TypedDict):
-    """What servers list now.
+    """The tools that servers list now.
 
     Attributes:
-        tools: Those that the model may see.
+        tools: The tools that the model may see.
     """
 
     type: Literal["surface"]
@@ -1278,10 +1287,10 @@ class SurfaceRecord(TypedDict):
 
 
 class OutputRecord(TypedDict):
-    """What the model's output was. An output with calls has a decision for each instead.
+    """The kind of the model's output. An output with calls has a decision for each call instead.
 
     Attributes:
-        message: What the model is told, or what it asked.
+        message: The text for the model, or the model's question.
     """
 
     type: Literal["output"]
@@ -1302,20 +1311,20 @@ class _DecisionRecord(TypedDict):
 
 
 class DecisionRecord(_DecisionRecord, total=False):
-    """Whether a call may run. See decision.schema.json.
+    """The decision whether a call may run. See decision.schema.json.
 
     Attributes:
-        call: The run's own key of a call: c1, c2, ….
-        server: Where it runs.
-        tool: As the model gave it, cut.
-        digest: Of the action.
-        arguments: As the model wrote them, cut to 4 KiB.
-        arguments_digest: Of the whole.
+        call: The run's own key for a call: c1, c2, ….
+        server: The server of the tool.
+        tool: The arguments as the model gave them, truncated.
+        digest: The digest of the action.
+        arguments: The arguments as the model wrote them, truncated to 4 KiB.
+        arguments_digest: The digest of the whole.
         same: The digest that equal calls share: calls of the same tool with equal arguments, however these are
             written.
-        message: What the model is told.
-        approval: The approval that it uses.
-        origins: Where values of the arguments come from. See decision.schema.json.
+        message: The text for the model.
+        approval: The approval that the call uses.
+        origins: The origins of values of the arguments. See decision.schema.json.
         secrets: The secrets that the call takes. See decision.schema.json.
     """
 
@@ -1328,8 +1337,8 @@ class DecisionRecord(_DecisionRecord, total=False):
 
 
 class JoinedRecord(TypedDict):
-    """A call that equals a call of the event's `joinable`. It was not decided: the host answers it by the other one's
-    result.
+    """A call that equals a call of the event's `joinable`. It was not decided. The host answers it with the result of
+    the other call.
 
     Attributes:
         same: The digest that equal calls share: calls of the same tool with equal arguments, however these are
@@ -1359,25 +1368,25 @@ class _ObservationRecord(TypedDict):
 
 
 class ObservationRecord(_ObservationRecord, total=False):
-    """What the model may read of a result. See observation.schema.json.
+    """The part of a result that the model may read. See observation.schema.json.
 
     Attributes:
-        call: The run's own key of a call: c1, c2, ….
-        server: Where it ran.
-        tool: Its name there.
-        id: What claims cite.
-        message: What goes into the prompt.
-        kinds: The kinds of evidence that it is.
-        labels: What is known of the data by where it came from.
-        complete: Whether it is everything that there is.
-        returned: The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on
-            as it is.
-        artifact: Of the whole result.
-        bytes: Its length.
-        found: What was found in the whole result, and what was done about it.
-        duration_ms: As the host says.
-        ui: What `ui` is shown.
-        user: What `user` is shown.
+        call: The run's own key for a call: c1, c2, ….
+        server: The server of the tool.
+        tool: The name of the tool in the child.
+        id: The id that claims cite.
+        message: The text for the prompt.
+        kinds: The kinds of evidence that it provides.
+        labels: The labels of the data from its source.
+        complete: True if it contains the complete result.
+        returned: The result that replaces a result of the Model Context Protocol. If it is missing, that result is
+            passed on unchanged.
+        artifact: The digest of the whole result.
+        bytes: The length of the whole result.
+        found: The findings in the whole result, and their treatment.
+        duration_ms: The value that the host states.
+        ui: The text for the audience `ui`.
+        user: The text for the audience `user`.
     """
 
     server: str
@@ -1388,12 +1397,12 @@ class ObservationRecord(_ObservationRecord, total=False):
 
 
 class SettledRecord(TypedDict):
-    """A call that came to no result.
+    """A call that ended without a result.
 
     Attributes:
-        call: The run's own key of a call: c1, c2, ….
-        tool: Its name, cut.
-        message: For people.
+        call: The run's own key for a call: c1, c2, ….
+        tool: The name of the tool, truncated.
+        message: The text for people.
     """
 
     type: Literal["settled"]
@@ -1407,11 +1416,11 @@ _CutRecordFrom = TypedDict("_CutRecordFrom", {"from": "CutFrom"})
 
 
 class CutRecord(_CutRecordFrom):
-    """What left the prompt or the state, so that it fits.
+    """The content that was removed from the prompt or the state to make it fit.
 
     Attributes:
         calls: Calls whose observations lost their text.
-        entries: How many of the oldest messages were left out.
+        entries: The number of oldest messages that were left out.
     """
 
     type: Literal["cut"]
@@ -1420,10 +1429,10 @@ class CutRecord(_CutRecordFrom):
 
 
 class StopRecord(TypedDict):
-    """Why the run ended.
+    """The reason for which the run ended.
 
     Attributes:
-        message: For people.
+        message: The text for people.
     """
 
     type: Literal["stop"]
@@ -1432,11 +1441,11 @@ class StopRecord(TypedDict):
 
 
 class ContextRequestRecord(TypedDict):
-    """A child asked for its parent's context, and was denied: in its own run, and in its parent's.
+    """A child requested part of its parent's context and was denied. Recorded in its own run, and in its parent's run.
 
     Attributes:
-        call: The run's own key of a call: c1, c2, ….
-        request: In the run of the parent: as the child's end has it.
+        call: The run's own key for a call: c1, c2, ….
+        request: In the parent's run: as in the child's end.
     """
 
     type: Literal["context_request"]
@@ -1445,11 +1454,11 @@ class ContextRequestRecord(TypedDict):
 
 
 class UsedRecord(TypedDict):
-    """How much was used when the run ended.
+    """The used budget when the run ended.
 
     Attributes:
-        steps: How often the model was asked.
-        budgets: The use of budgets: see facts.schema.json.
+        steps: The number of calls of the model.
+        budgets: The used budget: see facts.schema.json.
     """
 
     type: Literal["used"]
@@ -1469,11 +1478,11 @@ class _MessageRecord(_MessageRecordFrom):
 
 
 class MessageRecord(_MessageRecord, total=False):
-    """Whether a message between a client and a server may pass, and as what.
+    """The decision whether a message between a client and a server may pass, and in which form.
 
     Attributes:
-        document: What it says, cleaned. Without it, it passes as it is.
-        found: What was found in it, and what was done about it.
+        document: The sanitized message. If it is missing, the message passes unchanged.
+        found: The findings in the message, and their treatment.
     """
 
     document: Any
@@ -1494,17 +1503,17 @@ RunRecord = (
     | UsedRecord
     | MessageRecord
 )
-"""What a step decided. It goes into the journal beside the event."""
+"""A decision of a step. It is in the journal beside the event."""
 
 
 @dataclass(frozen=True)
 class Approval:
-    """The approval that it uses.
+    """The approval that the call uses.
 
     Attributes:
-        principal: Who approved.
+        principal: The principal who approved.
         at: In milliseconds since 1970.
-        remembered: True if a person gave it for another call of the run, and it covers this one, too.
+        remembered: True if a person gave the approval for another call of the run and it also covers this one.
     """
 
     principal: str
@@ -1514,11 +1523,11 @@ class Approval:
 
 @dataclass(frozen=True)
 class Secret:
-    """A secret whose value the host puts in place of a reference when it sends the call.
+    """A secret. The host replaces a reference with its value when it sends the call.
 
     Attributes:
         at: A JSON Pointer into the arguments. The value there is the text `secret:NAME`.
-        name: Its name.
+        name: The name of the tool.
     """
 
     at: str
@@ -1527,17 +1536,18 @@ class Secret:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a person is asked.
+    """The request for approval that a person sees.
 
     Attributes:
-        key: The run's own key of a call: c1, c2, ….
-        digest: Of the action: what is approved is this, and nothing else.
-        by: The principals who may decide: one of them is enough.
-        expires: From then on, neither the ask nor an approval holds.
-        view: What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
-        keys: The public keys of those who have one: their decision counts only with a token that one of these keys
-            signed, whoever's profile has it. Where the profiles of a child and of the agents above it have different
-            keys for one principal, the list is empty, and the principal cannot decide.
+        key: The run's own key for a call: c1, c2, ….
+        digest: The digest of the action. The approval covers this action, and no other.
+        by: The principals who may decide. One of them is enough.
+        expires: The time at which the ask and any approval of it expire.
+        view: The whole call as it would be sent, with invisible characters escaped, and the equal calls that ran
+            before.
+        keys: The public keys of the principals that have keys. Such a principal's decision counts only with a token
+            that one of these keys signed, whichever profile lists the key. If the profiles of a child and of the agents
+            above it list different keys for one principal, the list is empty, and the principal cannot decide.
     """
 
     key: str
@@ -1550,10 +1560,10 @@ class Ask:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why it may not run, or needs approval.
+    """The reasons for which the call may not run, or needs approval.
 
     Attributes:
-        message: For people.
+        message: The text for people.
     """
 
     code: ReasonCode
@@ -1563,13 +1573,13 @@ class Reason:
 
 @dataclass(frozen=True)
 class NamePlace:
-    """Where the name of its item stands.
+    """The place of the name of the value's item.
 
     Attributes:
         origin: `user` or `task`.
-        message: The number of the text among those that people said, from 1.
+        message: The number of the text among the texts that people said, counted from 1.
         at: A JSON Pointer into the task.
-        span: A part of the text there, in bytes: the first byte, and the one after the last.
+        span: A range of bytes in the text there: the first byte, and the one after the last.
     """
 
     origin: str
@@ -1580,18 +1590,18 @@ class NamePlace:
 
 @dataclass(frozen=True)
 class Proof:
-    """Where a value of a call comes from, or where it was looked for.
+    """The origin of a value of a call, or the places where it was sought.
 
     Attributes:
         pointer: A JSON Pointer into the arguments.
-        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as the rule
-            has it.
-        message: The number of the text among those that people said, from 1.
-        call: The call whose result has it.
+        origin: `user`, `task`, `context.NAME`, `list NAME`, `TOOL at PATH`, `secret NAME` and others, as in the
+            rule.
+        message: The number of the text among the texts that people said, counted from 1.
+        call: The call whose result contains it.
         at: A JSON Pointer into the task, the value of the context, the list or the result.
-        span: A part of the text there, in bytes: the first byte, and the one after the last.
-        named: Where the name of its item stands.
-        sought: Where a value without an origin was looked for.
+        span: A range of bytes in the text there: the first byte, and the one after the last.
+        named: The place of the name of the value's item.
+        sought: The places where a value without an origin was sought.
     """
 
     pointer: str
@@ -1609,8 +1619,8 @@ class Instruction:
     """A part of a word.
 
     Attributes:
-        path: Its place in the result.
-        span: Where it is in the text there: the first byte, and the one after the last.
+        path: The place in the result.
+        span: The range of bytes in the text there: the first byte, and the one after the last.
     """
 
     kind: str
@@ -1620,14 +1630,14 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found in the whole result, and what was done about it.
+    """The findings in the whole result, and their treatment.
 
     Attributes:
-        defanged: How many links and images are defanged.
-        escaped: How many hidden characters of each kind are escaped.
-        instructions: Passages that read like an instruction. They stay.
-        instructions_left_out: How many more there are.
-        redacted: How many secrets of each kind are left out.
+        defanged: The number of links and images that were defanged.
+        escaped: The number of hidden characters of each kind that were escaped.
+        instructions: Passages that read like an instruction. They are kept.
+        instructions_left_out: The number of further ones.
+        redacted: The number of secrets of each kind that were left out.
     """
 
     defanged: int
@@ -1639,7 +1649,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Shown:
-    """Where it was cut: how many items or lines of how many are shown."""
+    """The truncation: the number of items or lines that are shown, and the total number."""
 
     unit: ShownUnit
     head: int
@@ -1662,7 +1672,7 @@ class Freshness:
     """A part of a word.
 
     Attributes:
-        until: Until when the data goes, in milliseconds since 1970.
+        until: The time up to which the data extends, in milliseconds since 1970.
     """
 
     lag_s: int
@@ -1672,25 +1682,24 @@ class Freshness:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the model may read of a result.
+    """The part of a result that the model may read.
 
     Attributes:
-        id: What claims cite: the tool's name, `#`, and the key of the call.
-        status: `error`: the tool says that it failed. `invalid`: the result is not what its schema asks for, and
-            none of it is shown.
-        message: What goes into the prompt: where the data comes from, what is wrong with it, and the text between
-            marks.
-        text: The data: cut, cleaned, at most `max_bytes` of the profile.
-        kinds: The kinds of evidence that it is.
-        complete: Whether it is everything that there is.
+        id: The id that claims cite: the tool's name, `#`, and the key of the call.
+        status: `error`: the tool reports a failure. `invalid`: the result does not match its schema, and none of it
+            is shown.
+        message: The text for the prompt: the source of the data, its problems, and the data between marks.
+        text: The data: truncated to the profile's `max_bytes`, and sanitized.
+        kinds: The kinds of evidence that it provides.
+        complete: True if it contains the complete result.
         artifact: The digest of the whole result, under which the host keeps it.
         bytes: The length of the whole result.
-        found: What was found in the whole result, and what was done about it.
-        violations: Where it does not match its schema.
+        found: The findings in the whole result, and their treatment.
+        violations: The places at which it does not match its schema.
         facts: The members of the facts that changed.
-        returned: The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on
-            as it is.
-        shown: Where it was cut: how many items or lines of how many are shown.
+        returned: The result that replaces a result of the Model Context Protocol. If it is missing, that result is
+            passed on unchanged.
+        shown: The truncation: the number of items or lines that are shown, and the total number.
     """
 
     id: str
@@ -1722,16 +1731,16 @@ class AllowedDecision:
     """The call may run.
 
     Attributes:
-        arguments: The text to send, byte for byte. None where the call is denied.
-        digest: The digest of the action: what is approved is this, and nothing else.
-        message: What the model may be told. Empty where the call may run.
-        reasons: Why it may not run, or needs approval.
+        arguments: The exact text to send. Missing if the call is denied.
+        digest: The digest of the action. The approval covers this action, and no other.
+        message: The text that the model may read. Empty if the call may run.
+        reasons: The reasons for which the call may not run, or needs approval.
         facts: The members of the facts that changed.
         approval: The approval that the call uses.
-        origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
-            most 64 of them are listed.
-        secrets: The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
-            send such a call.
+        origins: The origins of the values that the tool's `origins` rules cover. Values without an origin come
+            first. At most 64 values are listed.
+        secrets: The secrets that the call takes, in the order of its arguments. A host without secrets must not
+            send the call.
     """
 
     permit: Literal["allow"]
@@ -1759,13 +1768,13 @@ class DeniedDecision:
     """The call must not run.
 
     Attributes:
-        message: What the model may be told. Empty where the call may run.
-        reasons: Why it may not run, or needs approval.
-        allowed: Where it is denied: the tools that are not.
+        message: The text that the model may read. Empty if the call may run.
+        reasons: The reasons for which the call may not run, or needs approval.
+        allowed: If the call is denied, the tools that are allowed.
         facts: The members of the facts that changed.
-        digest: The digest of the action: what is approved is this, and nothing else.
-        origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
-            most 64 of them are listed.
+        digest: The digest of the action. The approval covers this action, and no other.
+        origins: The origins of the values that the tool's `origins` rules cover. Values without an origin come
+            first. At most 64 values are listed.
     """
 
     permit: Literal["deny"]
@@ -1788,19 +1797,19 @@ class DeniedDecision:
 
 @dataclass(frozen=True)
 class ApprovalDecision:
-    """A person must decide first. Then ask again, with the approval in the facts.
+    """A person must decide first. The caller then asks again, with the approval in the facts.
 
     Attributes:
-        arguments: The text to send, byte for byte. None where the call is denied.
-        digest: The digest of the action: what is approved is this, and nothing else.
-        message: What the model may be told. Empty where the call may run.
-        reasons: Why it may not run, or needs approval.
-        ask: What a person is asked.
+        arguments: The exact text to send. Missing if the call is denied.
+        digest: The digest of the action. The approval covers this action, and no other.
+        message: The text that the model may read. Empty if the call may run.
+        reasons: The reasons for which the call may not run, or needs approval.
+        ask: The request for approval that a person sees.
         facts: The members of the facts that changed.
-        origins: Where the values come from that the `origins` of the tool hold: those without an origin first. At
-            most 64 of them are listed.
-        secrets: The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
-            send such a call.
+        origins: The origins of the values that the tool's `origins` rules cover. Values without an origin come
+            first. At most 64 values are listed.
+        secrets: The secrets that the call takes, in the order of its arguments. A host without secrets must not
+            send the call.
     """
 
     permit: Literal["approval"]

@@ -1,16 +1,16 @@
-//! Looks at the first members of an object before they are read.
+//! Peeks at the first members of an object before the pass reads them.
 
 use crate::scan::{plain, white_space};
 
-/// The most members that are read ahead …
+/// The maximum number of members to peek at.
 const MAX_AHEAD: usize = 8;
 
-/// … and the most bytes.
+/// The maximum number of bytes to peek at.
 const BYTES_AHEAD: usize = 512;
 
-/// Returns the value of an object's member if it is a string, `Some(None)` if the object has no such member, or `None`
-/// if neither is certain near its beginning. `start` is the offset after the object's bracket. The text need not be
-/// JSON.
+/// Returns the value of an object's member if that value is a string. Returns `Some(None)` if the object has no such
+/// member, or `None` if the beginning of the object does not show either for certain. `start` is the offset after the
+/// object's opening bracket. The text may be invalid JSON.
 pub(super) fn member_ahead<'t>(text: &'t [u8], name: &str, start: usize) -> Option<Option<&'t [u8]>> {
     let bytes = &text[..text.len().min(start + BYTES_AHEAD)];
     let mut at = start;

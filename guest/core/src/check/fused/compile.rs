@@ -1,4 +1,4 @@
-//! Compiles schemas to a plan.
+//! Compiles schemas into a plan.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use super::{
 };
 use crate::parse::Kind;
 
-/// The members and patterns that the compiler of a plan may read for each schema of the contract.
+/// The number of members and patterns that the plan's compiler may read for each schema of the contract.
 const STEPS_PER_SCHEMA: usize = 64;
-/// The members and patterns that it may read in addition.
+/// The number of members and patterns that it may read in addition.
 const STEPS: usize = 4096;
 
-/// The most nodes for each schema of the contract.
+/// The maximum number of nodes for each schema of the contract.
 const NODES_PER_SCHEMA: usize = 3;
 
-/// The most unions whose alternatives have further ones for the same object.
+/// The maximum number of unions whose alternatives contain further unions for the same object.
 const MAX_UNIONS: usize = 8;
 
 impl Plan {
-    /// Returns the plan of a contract's schemas; `None` if one pass decides nothing, or if a match can be undecided:
-    /// then the order in which the judge tries matches is significant.
+    /// Returns the plan of a contract's schemas. `None` if one pass decides nothing, or if a match can be undecided:
+    /// then the verdict depends on the order in which the judge tries matches.
     pub(crate) fn of(schemas: &Schemas) -> Option<Self> {
         if schemas.all.iter().any(|schema| schema.can_be_undecided()) {
             return None;
@@ -48,7 +48,7 @@ struct Compiler<'s> {
     objects: Numbers,
     scalars: Numbers,
     steps: usize,
-    /// The number of nested unions.
+    /// The current number of nested unions.
     unions: usize,
 }
 
@@ -88,7 +88,7 @@ impl<'s> Compiler<'s> {
         self.plan
     }
 
-    /// Returns the node for the schemas that hold for a value. Its acts are filled in later. `None` if there are too
+    /// Returns the node for the schemas that apply to a value. Its acts are filled in later. `None` if there are too
     /// many nodes.
     fn node(&mut self, mut all: Vec<SchemaId>) -> Option<Node> {
         all.retain(|id| *id != ANY);
@@ -162,7 +162,7 @@ impl<'s> Compiler<'s> {
         array.prefix = prefix.into();
         array.rest = self.node(of(length).collect())?;
         if all.iter().any(|rules| rules.unique) {
-            // The judge compares values of other kinds.
+            // The judge compares items of other kinds.
             let is_list_of_strings = array.prefix.is_empty() && self.is_string(array.rest);
             is_list_of_strings.then_some(())?;
             array.unique = true;
@@ -189,7 +189,7 @@ impl<'s> Compiler<'s> {
         if let Some(act) = self.objects.get(&key) {
             return (*act != JUDGE).then_some(*act);
         }
-        // Left to the judge: rules that refer to themselves for the same object.
+        // The judge handles rules that refer to themselves for the same object.
         self.objects.insert(key.clone(), JUDGE);
         let object = self.object_of(&rules)?;
         let union = match rules.union {
@@ -208,7 +208,7 @@ impl<'s> Compiler<'s> {
         Some(act)
     }
 
-    /// Returns the act for an object, for each row of a table.
+    /// Returns the act for an object, for each row of a discriminator table.
     fn told(&mut self, rules: &Rules, union: Union) -> Option<Told> {
         let schemas = self.schemas;
         let table = schemas.get(union.schema).tables[union.number].as_deref()?;
@@ -237,7 +237,7 @@ impl<'s> Compiler<'s> {
         Some(Told { union, rows: rows.into() })
     }
 
-    /// Returns sets of members, and the least and the largest number of the sets that an object must have.
+    /// Returns sets of members, and the minimum and maximum number of sets that an object must contain.
     fn presence(&mut self, union: Union) -> Option<(Vec<Vec<&'s str>>, [usize; 2])> {
         let schemas = self.schemas;
         let applied = &schemas.get(union.schema).applied[union.number];
@@ -279,7 +279,7 @@ impl<'s> Compiler<'s> {
         let patterned: Vec<_> = all.iter().filter(|(_, rules)| !rules.patterns.is_empty()).collect();
         let named: usize = all.iter().map(|(_, rules)| 1 + rules.patterns.len()).sum();
         self.pay((names.len() + 1) * named)?;
-        // If names have a schema, each is checked as a string.
+        // If names have a schema, the pass checks each name as a string.
         let has_names = all.iter().any(|(_, rules)| rules.property_names.is_some());
         let mut members = Vec::new();
         let mut required = 0;

@@ -1,7 +1,8 @@
-//! Checks a text by a plan in one pass: the rules are checked while the text is read, and no document is kept.
+//! Checks a text against a plan in one pass. The pass checks the rules while it reads the text, and builds no document.
 //!
-//! If a rule needs a whole value (alternatives that no member tells apart, `contains` …), only that value is parsed and
-//! judged. Anything that the pass cannot decide is left to the parser and the judge. It never contradicts them.
+//! Some rules need a whole value, such as `contains` or alternatives without a discriminator. The pass then parses and
+//! judges only that value. It leaves anything that it cannot decide to the parser and the judge, and never contradicts
+//! them.
 
 mod ahead;
 mod compile;
@@ -16,24 +17,24 @@ use super::schema::Schemas;
 use crate::{caps::Caps, parse::Span, scan};
 use pass::Pass;
 
-/// The answer of one pass over a text.
+/// The result of one pass over a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fused {
-    /// The text is a document within its caps that needs no notes, and the schema accepts it.
+    /// The text is a document within its caps. The schema accepts it, and it needs no notes.
     Valid,
-    /// If the text is a document within its caps, the schema rejects it.
+    /// Either the schema rejects the text, or the text is not a document within its caps.
     Wrong,
     Unknown,
 }
 
-/// The reason why a pass ends early.
+/// The reason why a pass stops early.
 #[derive(Debug, Clone, Copy)]
 enum Stop {
     Wrong,
     Unknown,
 }
 
-/// Reads a text once.
+/// Checks a text in one pass.
 pub(super) fn verdict(schemas: &Schemas, plan: &Plan, text: &str, span: Span, caps: &Caps) -> Fused {
     let end = span.end as usize;
     if plan.longest > caps.string_bytes {

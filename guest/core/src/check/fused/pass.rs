@@ -1,4 +1,4 @@
-//! Parses a text by a plan, in one pass that keeps nothing of it.
+//! Parses a text by a plan, in one pass that stores nothing of the text.
 
 use super::{
     super::{
@@ -17,7 +17,7 @@ use crate::{
     scan::{hash, plain, same, white_space},
 };
 
-/// The most names that are compared pairwise if their hashes do not decide. More are sorted.
+/// The maximum number of names that are compared pairwise if their hashes do not decide. Longer lists are sorted.
 const FEW_NAMES: usize = 24;
 
 /// An open container.
@@ -30,15 +30,16 @@ struct Frame<'p> {
     count: usize,
     /// The number of required members so far.
     required: u32,
-    /// The index of the member that likely comes next.
+    /// The index of the member that is likely to come next.
     next: usize,
-    /// The index in [`Order`] of the member that comes first. The successors of each member follow, by member index.
+    /// The index in [`Order`] of the likely first member. An entry for the successor of each member follows, by member
+    /// index.
     order: usize,
-    /// The index of its first name or item in `Pass::names`.
+    /// The index in `Pass::names` of the container's first name or item.
     names: usize,
-    /// The members so far, a bit for each.
+    /// The members seen so far, one bit each.
     seen: u64,
-    /// The classes of its names and items: a bit for each of 64, by either half of their hashes.
+    /// The hash classes of the container's names and items: one of 64 bits for each half of a hash.
     kinds: [u64; 2],
 }
 
@@ -69,25 +70,26 @@ impl<'p> Frame<'p> {
 /// The number of entries in [`Order`]: a power of two.
 const PLACES: usize = 128;
 
-/// The order in which members came, for the next object of the same kind. Different members may share an entry: it is
-/// only a guess.
+/// The order in which members arrived, as a prediction for the next object of the same kind. Different members may
+/// share an entry, because a wrong prediction only costs time.
 struct Order([u8; PLACES]);
 
 impl Order {
-    /// Returns the index of the first member of an object with these rules. The others follow it.
+    /// Returns the index of the entry for the first member of an object with these rules. The entries for later members
+    /// follow.
     #[inline(always)]
     fn first(act: Act) -> usize {
         act as usize * 29
     }
 
-    /// Returns the index of the member that likely comes at an entry, if it came there before.
+    /// Returns the index of the member that came last at an entry, if any.
     #[inline(always)]
     fn at(&self, place: usize) -> Option<usize> {
         usize::from(self.0[place % PLACES]).checked_sub(1)
     }
 
     fn learn(&mut self, place: usize, number: usize) {
-        // Members with an index above a byte are not learned.
+        // Does not learn members whose index does not fit a byte.
         self.0[place % PLACES] = u8::try_from(number + 1).unwrap_or_default();
     }
 }
@@ -98,7 +100,7 @@ struct Level {
     repeats: bool,
     /// The number of members, or of commas between items.
     count: usize,
-    /// As in [`Frame`].
+    /// See [`Frame`].
     names: usize,
     kinds: [u64; 2],
 }
@@ -123,7 +125,7 @@ pub(super) struct Pass<'t, 'p> {
     /// A buffer for decoded strings.
     decoded: String,
     skipped: Vec<Level>,
-    /// Names that the rules of their object do not contain, and strings of arrays whose items are unique.
+    /// Names that their object's rules do not list, and strings of arrays whose items must be unique.
     names: Vec<Piece>,
     parts: Option<Parts<'t, 'p>>,
 }
@@ -145,7 +147,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads the value that begins at an offset. Returns its end.
+    /// Reads the value at an offset. Returns the offset of its end.
     pub(super) fn run(&mut self, mut at: usize) -> Result<usize, Stop> {
         let (bytes, plan, caps) = (self.bytes, self.plan, self.caps);
         let (free_object, free_array) = (&plan.objects[0], &plan.arrays[0]);
@@ -229,7 +231,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                 Some(b'n') => at = self.literal(acts[Kind::Null as usize], node, at, b"null")?,
                 _ => return Err(Stop::Unknown),
             }
-            // A value has ended, or an empty container: continues with the enclosing container.
+            // A value or an empty container has ended. Continues with the enclosing container.
             loop {
                 if self.stack.is_empty() {
                     return Ok(at);
@@ -271,7 +273,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                     self.skipped.push(std::mem::replace(&mut level, next));
                     at += 1;
                     at += white_space(bytes.get(at..).unwrap_or_default());
-                    // In ASCII, the code of a closing bracket is two higher than that of its opening one.
+                    // In ASCII, the code of a closing bracket is its opening bracket's code plus two.
                     if bytes.get(at) != Some(&(byte + 2)) {
                         if is_object {
                             at = self.skip_name(&mut level, at)?;
@@ -291,7 +293,7 @@ impl<'t, 'p> Pass<'t, 'p> {
                 b'n' => at = self.literal(ACCEPT, 0, at, b"null")?,
                 _ => return Err(Stop::Unknown),
             }
-            // A value has ended, or an empty container: continues with the enclosing container.
+            // A value or an empty container has ended. Continues with the enclosing container.
             while !self.skipped.is_empty() {
                 at += white_space(bytes.get(at..).unwrap_or_default());
                 match (level.is_object, bytes.get(at)) {
@@ -312,8 +314,8 @@ impl<'t, 'p> Pass<'t, 'p> {
                         }
                         self.names.truncate(level.names);
                     }
-                    // The last item has no comma. An empty array is within any cap but zero, and is then left to the
-                    // parser.
+                    // The last item has no comma. An empty array exceeds only a cap of zero, and the parser handles
+                    // that case.
                     (false, Some(b']')) if level.count < caps.array_items => {}
                     _ => return Err(Stop::Unknown),
                 }
@@ -324,7 +326,8 @@ impl<'t, 'p> Pass<'t, 'p> {
         }
     }
 
-    /// Reads a string from after its first quote. Returns whether it has escapes, and the position of its last quote.
+    /// Reads a string from after its opening quote. Returns whether it has escapes, and the position of its closing
+    /// quote.
     #[inline(always)]
     fn skip_string(&self, start: usize) -> Result<(bool, usize), Stop> {
         let bytes = self.bytes;
@@ -334,11 +337,11 @@ impl<'t, 'p> Pass<'t, 'p> {
         } else {
             (true, end_of_string(bytes, end).ok_or(Stop::Unknown)?)
         };
-        // The decoded string is not longer.
+        // Decoding never makes a string longer.
         if end - start > self.caps.string_bytes { Err(Stop::Unknown) } else { Ok((has_escapes, end)) }
     }
 
-    /// Reads a name and its colon, inside a container without rules. Returns the offset after them.
+    /// Reads a name and its colon in a container without rules. Returns the offset after the colon.
     #[inline(always)]
     fn skip_name(&mut self, level: &mut Level, mut at: usize) -> Result<usize, Stop> {
         let bytes = self.bytes;
@@ -394,13 +397,13 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(node)
     }
 
-    /// Returns whether the rest of a long name is the expected one.
+    /// Returns whether a long name continues as expected.
     fn goes_on(&self, object: &Object, number: usize, text: &[u8]) -> bool {
         let name = object.names.get(number).as_bytes();
         text.get(..name.len()).is_some_and(|text| same(text, name)) && text.get(name.len()) == Some(&b'"')
     }
 
-    /// Records a member that the rules name.
+    /// Records a member that the rules list.
     #[inline(always)]
     fn known(&mut self, frame: &mut Frame<'p>, number: usize, start: usize, end: usize) -> Result<(), Stop> {
         frame.required += u32::from(frame.object.members[number].required);
@@ -417,7 +420,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(())
     }
 
-    /// Reads a name that is not the expected one.
+    /// Reads a name that differs from the expected one.
     #[inline(never)]
     fn other_name(&mut self, at: &mut usize, frame: &mut Frame<'p>) -> Result<Node, Stop> {
         let (bytes, object) = (self.bytes, frame.object);
@@ -448,7 +451,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if object.patterns.is_empty() { Ok(object.rest) } else { self.patterned(object, start, end) }
     }
 
-    /// Returns the node of a member whose name patterns may match.
+    /// Returns the node of a member whose name may match patterns.
     #[inline(never)]
     fn patterned(&self, object: &Object, start: usize, end: usize) -> Result<Node, Stop> {
         let name = self.text.get(start..end).ok_or(Stop::Unknown)?;
@@ -466,7 +469,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(found.unwrap_or(object.rest))
     }
 
-    /// Records a name or an item, to compare it with others.
+    /// Records a name or an item, to compare it with the others.
     #[inline(always)]
     fn note(&mut self, frame: &mut Frame<'p>, start: usize, end: usize) {
         let hash = hash(&self.bytes[start..end]);
@@ -482,7 +485,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         if count > self.caps.object_members {
             return Err(Stop::Unknown);
         }
-        // A duplicate member was counted twice. The parser reports it.
+        // The pass counted a duplicate member twice. The parser reports it.
         if frame.repeats && self.has_repeated(frame.names) {
             return Err(Stop::Unknown);
         }
@@ -516,7 +519,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(())
     }
 
-    /// Returns whether two of the names from an index on are equal.
+    /// Returns whether `names` contains two equal names from an index on.
     #[inline(never)]
     fn has_repeated(&self, from: usize) -> bool {
         let text = |piece: &Piece| &self.bytes[piece.start as usize..piece.end as usize];
@@ -547,7 +550,7 @@ impl<'t, 'p> Pass<'t, 'p> {
             return Err(Stop::Unknown);
         }
         let end = end_of_string(self.bytes, at).ok_or(Stop::Unknown)?;
-        // The decoded string is not longer.
+        // Decoding never makes a string longer.
         if end - start > self.caps.string_bytes {
             return Err(Stop::Unknown);
         }
@@ -560,7 +563,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         Ok(end + 1)
     }
 
-    /// Checks a string by the rules of some schemas.
+    /// Checks a string against the rules of some schemas.
     #[inline(never)]
     fn string(&self, act: Act, start: usize, end: usize) -> Result<(), Stop> {
         self.check(act, self.text.get(start..end).ok_or(Stop::Unknown)?)
@@ -571,7 +574,7 @@ impl<'t, 'p> Pass<'t, 'p> {
         self.plan.scalars[act as usize].iter().try_for_each(|id| scalar::string(self.schemas.get(*id), text))
     }
 
-    /// Checks a number by the rules of some schemas.
+    /// Checks a number against the rules of some schemas.
     #[inline(never)]
     fn number(&self, act: Act, (start, end): (usize, usize), shape: Shape) -> Result<(), Stop> {
         let text = self.text.get(start..end).ok_or(Stop::Unknown)?;
@@ -589,7 +592,7 @@ impl<'t, 'p> Pass<'t, 'p> {
             return Err(Stop::Wrong);
         }
         if self.stack.is_empty() {
-            // For the whole document, this would save nothing.
+            // For the whole document, a nested pass would save nothing.
             return Err(Stop::Unknown);
         }
         let (text, end, caps) = (self.text, self.bytes.len(), self.caps);
@@ -599,8 +602,8 @@ impl<'t, 'p> Pass<'t, 'p> {
         if judge::is_valid_by(self.schemas, parts.document(), all) { Ok(end) } else { Err(Stop::Wrong) }
     }
 
-    /// Returns the act for an object whose alternatives one member tells apart; `JUDGE` if that member is not among the
-    /// first.
+    /// Returns the act for an object whose alternatives have a discriminator. Returns `JUDGE` if the discriminator is
+    /// not among the first members.
     #[inline(never)]
     fn tell(&self, mut act: Act, start: usize) -> Act {
         while act < JUDGE

@@ -1,7 +1,7 @@
 //! A plan: the act for each value of a document.
 //!
-//! A node of the plan represents positions of the document: a set of schemas that all hold there. The members of an
-//! object lead to further nodes, which are known before any document is.
+//! A node of the plan represents positions of the document, by the set of schemas that all apply there. The members of
+//! an object lead to further nodes. All nodes are known before the first document.
 
 use super::{
     super::{names::Names, schema::SchemaId},
@@ -11,31 +11,31 @@ use super::{
 /// A node's index in [`Plan::nodes`].
 pub(super) type Node = u32;
 
-/// The treatment of a value of a kind at a node: an index of its rules, or one of the three below.
+/// The treatment of a value of one kind at a node: the index of its rules, or one of the three constants below.
 pub(super) type Act = u32;
 
 /// The value is accepted without further checks.
 pub(super) const ACCEPT: Act = 0;
 /// The value is invalid.
 pub(super) const REJECT: Act = u32::MAX;
-/// The value is parsed and judged as a document of its own.
+/// The value is parsed and judged as a separate document.
 pub(super) const JUDGE: Act = u32::MAX - 1;
 
-/// The node at which everything is valid.
+/// The node that accepts everything.
 pub(super) const FREE: Node = 0;
 
 /// The number of members that have their own bit in an object's frame.
 pub(super) const BITS: usize = 64;
 
-/// The rules of a contract, as one pass over the text checks them.
+/// The rules of a contract, in the form that one pass checks.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(super) nodes: Vec<[Act; KINDS.len()]>,
-    /// For each node, the schemas that hold there.
+    /// The schemas that apply at each node.
     pub(super) schemas: Vec<Box<[SchemaId]>>,
-    /// The document as the one item of an array.
+    /// The rules of a one-item array that contains the document.
     pub(super) document: Array,
-    /// The schemas whose own rules hold for a number or a string.
+    /// The schemas whose own rules apply to a number or a string.
     pub(super) scalars: Vec<Box<[SchemaId]>>,
     pub(super) arrays: Vec<Array>,
     pub(super) objects: Vec<Object>,
@@ -48,10 +48,10 @@ pub(crate) struct Plan {
 pub(super) struct Array {
     pub(super) min: usize,
     pub(super) max: usize,
-    /// The nodes of the first items, one each.
+    /// The nodes of the first items, one for each.
     pub(super) prefix: Box<[Node]>,
     pub(super) rest: Node,
-    /// `true` if the items are strings that must differ.
+    /// `true` if the items are strings that must be unique.
     pub(super) unique: bool,
 }
 
@@ -68,16 +68,16 @@ pub(super) struct Object {
     pub(super) patterns: Box<[(SchemaId, usize, Node)]>,
     /// The node of members with other names.
     pub(super) rest: Node,
-    /// The node of other names, which are strings.
+    /// The node for checking other names as strings.
     pub(super) name: Node,
-    /// An object that has a member of the first set must have all of the second.
+    /// Pairs of sets: an object that has a member of the first set must have all members of the second.
     pub(super) dependent: Box<[(u64, u64)]>,
     /// The members that alternatives require.
     pub(super) presence: Box<[Presence]>,
     pub(super) union: Option<Told>,
 }
 
-/// Sets of members, and how many of them must be completely present.
+/// Sets of members, and the number of sets that must be completely present.
 #[derive(Clone)]
 pub(super) struct Presence {
     pub(super) sets: Box<[u64]>,
@@ -85,7 +85,7 @@ pub(super) struct Presence {
     pub(super) most: usize,
 }
 
-/// Alternatives that one member tells apart.
+/// Alternatives with a discriminator.
 #[derive(Clone)]
 pub(super) struct Told {
     pub(super) union: Union,
@@ -93,7 +93,7 @@ pub(super) struct Told {
     pub(super) rows: Box<[Act]>,
 }
 
-/// A member that the rules name.
+/// A member that the rules list.
 #[derive(Clone)]
 pub(super) struct Member {
     pub(super) name: First,
@@ -101,7 +101,7 @@ pub(super) struct Member {
     pub(super) required: bool,
 }
 
-/// The beginning of a name in the text: up to 16 bytes of it and of its closing quote.
+/// The beginning of a name in the text: up to 16 bytes, including its closing quote.
 #[derive(Clone)]
 pub(super) struct First {
     bytes: [u64; 2],
@@ -124,16 +124,16 @@ impl First {
         if is_plain { First { bytes: words(&quoted), mask: words(&mask), length } } else { First::never() }
     }
 
-    /// Returns a beginning that no text has.
+    /// Returns a beginning that matches no text.
     pub(super) fn never() -> Self {
         First { bytes: [1; 2], mask: [0; 2], length: 0 }
     }
 
-    /// Returns whether a text begins like this.
+    /// Returns whether a text begins with this name.
     #[inline(always)]
     pub(super) fn begins(&self, text: &[u8; 16]) -> bool {
         let [a, b] = words(text);
-        // Bytes outside of all masks differ.
+        // Bytes outside all masks are never equal.
         ((a & self.mask[0]) ^ self.bytes[0]) | ((b & self.mask[1]) ^ self.bytes[1]) == 0
     }
 }

@@ -1,4 +1,4 @@
-//! Resolves what compiled schemas demand of the values of one kind, including references and alternatives.
+//! Resolves the demands of compiled schemas on values of one kind, including references and alternatives.
 
 use super::super::schema::{Applied, Schema, SchemaId, Schemas};
 use crate::parse::Kind;
@@ -7,10 +7,10 @@ use crate::parse::Kind;
 pub(super) const KINDS: [Kind; 7] =
     [Kind::Null, Kind::False, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
 
-/// The most nested references and alternatives that are resolved.
+/// The maximum nesting of references and alternatives that is resolved.
 const MAX_LEVELS: usize = 64;
 
-/// The most schemas whose own rules hold for one value.
+/// The maximum number of schemas whose own rules apply to one value.
 const MAX_RULES: usize = 16;
 
 /// The demands on the values of one kind.
@@ -23,14 +23,14 @@ pub(super) enum Demand {
     Rules(Rules),
 }
 
-/// A conjunction of rules that are checked while the value is read.
+/// A conjunction of rules that the pass checks while it reads the value.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rules {
-    /// Schemas whose own rules hold, without those that they refer to.
+    /// Schemas whose own rules apply. Excludes the schemas that they refer to.
     pub(super) own: Vec<SchemaId>,
-    /// Alternatives that one member of the object tells apart.
+    /// Alternatives with a discriminator.
     pub(super) union: Option<Union>,
-    /// Alternatives, or a negation, that only require members.
+    /// Alternatives or negations that only require members.
     pub(super) presence: Vec<Union>,
 }
 
@@ -84,12 +84,12 @@ impl Demand {
 #[derive(Clone)]
 enum Known {
     Unknown,
-    /// The schema is being resolved. A reference back to it is left to the judge.
+    /// The schema is being resolved. The judge handles a reference back to it.
     Open,
     Resolved(Demand),
 }
 
-/// Resolves schemas, each once for each kind.
+/// Resolves schemas, once for each schema and kind.
 pub(super) struct Resolver<'s> {
     schemas: &'s Schemas,
     known: Vec<[Known; KINDS.len()]>,
@@ -101,7 +101,7 @@ impl<'s> Resolver<'s> {
         Resolver { schemas, known: vec![unknown; schemas.all.len()] }
     }
 
-    /// Returns the demand of a schema on values of a kind.
+    /// Returns a schema's demand on values of a kind.
     pub(super) fn demand(&mut self, id: SchemaId, kind: Kind) -> Demand {
         self.resolve(id, kind, MAX_LEVELS)
     }
@@ -181,7 +181,7 @@ impl<'s> Resolver<'s> {
         }
     }
 
-    /// Returns the members that an object must have; `None` if there are other rules.
+    /// Returns the members that an object must have. `None` if there are other rules.
     pub(super) fn required(&self, demand: &Demand) -> Option<Vec<&'s str>> {
         let Demand::Rules(Rules { own, union: None, presence }) = demand else { return None };
         presence.is_empty().then_some(())?;

@@ -14,7 +14,7 @@ fn must(holds: bool) -> Result<(), Stop> {
 pub(super) fn string(schema: &Schema, text: &str) -> Result<(), Stop> {
     must(schema.allowed.iter().all(|allowed| allowed.has_string(text.as_bytes())))?;
     let Some(rules) = &schema.string else { return Ok(()) };
-    // Counts code points only if the length in bytes does not decide: each code point takes one to four bytes.
+    // Counts code points only if the length in bytes does not decide. Each code point takes one to four bytes.
     let (min, max) = (rules.length.min, rules.length.max);
     if text.len() > max || text.len() < min.saturating_mul(4) {
         let length = text.chars().count();
@@ -27,7 +27,7 @@ pub(super) fn string(schema: &Schema, text: &str) -> Result<(), Stop> {
     must(rules.content.check(text).is_ok())
 }
 
-/// Checks a number. `integer`: the number is known to be written as an integer.
+/// Checks a number. `integer` is `true` if the number is known to be written as an integer.
 pub(super) fn number(schema: &Schema, text: &str, integer: bool) -> Result<(), Stop> {
     must(schema.types.has_number(Number(text), integer))?;
     if schema.allowed.is_empty() && schema.number.is_none() {

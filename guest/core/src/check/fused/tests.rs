@@ -59,7 +59,7 @@ fn names(random: &mut Random) -> Value {
     json!(names)
 }
 
-/// Returns a schema of objects that one member tells apart.
+/// Returns a schema of objects with a discriminator.
 fn union(random: &mut Random, depth: usize) -> Value {
     let mut all = Vec::new();
     for kind in &STRINGS[1..3 + random.below(3)] {
@@ -129,7 +129,7 @@ fn schema_of(random: &mut Random, depth: usize) -> Value {
     schema(random, depth)
 }
 
-/// Returns a value that a schema likely accepts.
+/// Returns a value that a schema is likely to accept.
 fn meant(random: &mut Random, root: &Value, schema: &Value, depth: usize) -> Value {
     let Some(rules) = schema.as_object().filter(|_| depth > 0) else { return value(random, depth.min(1)) };
     if let Some(all) = rules.get("enum").and_then(Value::as_array) {
@@ -285,13 +285,13 @@ fn compiled(source: &str) -> Checker {
     }
 }
 
-/// Returns the verdict of the parser and the judge; `None` if the text is broken or needs a note.
+/// Returns the verdict of the parser and the judge. `None` if the text is malformed or needs a note.
 fn judged(checker: &Checker, text: &str, caps: &Caps) -> Option<bool> {
     let parsed = parse(text, Span::new(0, text.len()), caps).ok().filter(|parsed| !parsed.document.is_suspicious())?;
     caps_check::passed(&parsed).map(|within_caps| checker.is_valid(within_caps))
 }
 
-/// Compares one pass with the parser and the judge. Returns both verdicts.
+/// Asserts that one pass agrees with the parser and the judge. Returns both verdicts.
 fn agree(checker: &Checker, text: &str, caps: &Caps, source: &str) -> (Fused, Option<bool>) {
     let span = Span::new(text.len() - text.trim_ascii_start().len(), text.len());
     let (fused, judged) = (checker.fused(text, span, caps), judged(checker, text, caps));
@@ -308,7 +308,7 @@ fn one_pass_never_contradicts_the_judge() {
     let rounds = std::env::var("FUSED_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(4_000);
     let seed = std::env::var("FUSED_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let mut random = Random(seed);
-    // By the judge's verdict: the number of texts, and how many of them one pass decides.
+    // For each verdict of the judge, the number of texts, and the number that one pass decides.
     let mut counts = [[0; 3]; 3];
     for _ in 0..rounds {
         let mut source = schema(&mut random, 3);

@@ -1,7 +1,7 @@
-//! The kinds of characters that a pattern distinguishes. Each kind is encoded as a letter of one byte.
+//! The kinds of characters that a pattern distinguishes. Each kind is encoded as a one-byte letter.
 //!
-//! An automaton over letters is as large as the pattern. Over UTF-8, it would hold a byte tree for each place where a
-//! set occurs: `\p{L}{1,64}` would be 64 trees of hundreds of states.
+//! An automaton over letters is as large as the pattern. Over UTF-8, it would contain a byte tree for each occurrence
+//! of a set: `\p{L}{1,64}` would become 64 trees with hundreds of states each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +10,16 @@ use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, L
 use super::parse::{Assertion, Node, ranges, single, word};
 use crate::order::sort;
 
-/// The most sets that are distinguished.
+/// The maximum number of distinct sets.
 const SETS: usize = 192;
 
 pub(super) struct Alphabet {
     ascii: [u8; 128],
-    /// The code points at which further kinds begin, in ascending order, with their letters.
+    /// The code points at which further kinds begin, in ascending order, with the letters of those kinds.
     rest: Vec<(u32, u8)>,
 }
 
-/// For each set, whether it contains a kind of characters.
+/// A kind of characters, as one bit for each set that contains it.
 type Kind = [u64; SETS / 64];
 
 fn is_in(kind: &Kind, set: usize) -> bool {
@@ -53,7 +53,7 @@ impl Alphabet {
         }
     }
 
-    /// Returns the letters of the characters that a node takes, which is a character or a set.
+    /// Returns the letters of the characters that a node matches. The node is a character or a set.
     pub(super) fn class(&self, node: &Node) -> LetterClass {
         let mut class = LetterClass::default();
         match node {
@@ -73,11 +73,12 @@ impl Alphabet {
     }
 
     /// Returns the alphabet of a pattern, and the pattern over its letters. `None` if the pattern distinguishes too
-    /// many kinds.
+    /// many kinds of characters.
     pub(super) fn of(node: &Node) -> Option<(Self, Hir)> {
         let mut sets = Sets::default();
         sets.collect(node)?;
-        // Words and line ends are recognized by their letters, which are chosen to make this equivalent.
+        // The letters of word characters and line ends are chosen so that assertions about them give the same results
+        // as on the text.
         let words = sets.boundaries.then(|| sets.number(&word())).flatten();
         let lines = sets.lines.then(|| sets.number(&ranges(&[(0xa, 0xa)]))).flatten();
         let is_word = |letter: &u8| *letter == b'_' || letter.is_ascii_alphanumeric();
@@ -134,7 +135,7 @@ impl Alphabet {
             let class = sets.find(set).and_then(|number| classes.get(number)).cloned();
             Class::Bytes(class.unwrap_or_else(ClassBytes::empty))
         };
-        // A character that stands for itself is the only one of its kind.
+        // A literal character is the only character of its kind.
         let hir = over(node, &class, &|character| Hir::literal([alphabet.letter(character)]));
         Some((alphabet, hir))
     }
@@ -144,7 +145,7 @@ impl Alphabet {
 #[derive(Default)]
 struct Sets {
     all: Vec<ClassUnicode>,
-    /// Indices of sets by their first range and number of ranges.
+    /// The indices of sets, by their first range and their number of ranges.
     known: HashMap<(u32, u32, usize), Vec<usize>>,
     characters: HashSet<char>,
     boundaries: bool,
@@ -192,7 +193,8 @@ impl Sets {
     }
 }
 
-/// Converts a pattern without backtracking features to a [`Hir`], with each of its sets as a class.
+/// Converts a pattern without backtracking features to a [`Hir`]. `class` converts its sets, and `literal` converts its
+/// characters.
 pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class, literal: &dyn Fn(char) -> Hir) -> Hir {
     match node {
         Node::Character(character) => literal(*character),
@@ -214,7 +216,7 @@ pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class, literal:
             Assertion::Boundary => Look::WordAscii,
             Assertion::NoBoundary => Look::WordAsciiNegate,
         }),
-        // Not reached: such patterns use the backtracking engine.
+        // Unreachable: such patterns use the backtracking engine.
         Node::Empty | Node::Look(_) | Node::Back(..) => Hir::empty(),
     }
 }

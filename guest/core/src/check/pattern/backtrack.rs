@@ -1,5 +1,5 @@
-//! Matches step by step as ECMA-262 specifies, for patterns with look-around and back references, which no table can
-//! represent.
+//! Matches step by step as ECMA-262 specifies. Used for patterns with look-around or back references, which no table
+//! can represent.
 //!
 //! A match takes at most a given number of steps. If the pattern has no back references, an instruction that failed at
 //! a position in the text is not tried there again.
@@ -12,7 +12,7 @@ use super::parse::{Assertion, Groups, Look, Node, Parsed, Repeat, contains, same
 pub(super) struct Program {
     instructions: Vec<Instruction>,
     sets: Vec<Set>,
-    /// Two for each group, then those for loop counters.
+    /// The number of slots: two for each group, then those for loop counters.
     slots: usize,
     /// The number of memoized instructions.
     memos: u32,
@@ -21,7 +21,7 @@ pub(super) struct Program {
     anchored: bool,
 }
 
-/// A set of characters, with a bit set for ASCII because it is looked up most.
+/// A set of characters, with a separate bit set for ASCII, which is looked up most often.
 struct Set {
     ascii: u128,
     all: ClassUnicode,
@@ -42,11 +42,11 @@ type Address = u32;
 #[derive(Clone, Copy)]
 struct Memo {
     first: u32,
-    /// The slot of the enclosing loop's counter, which is added.
+    /// The slot of the enclosing loop's counter. Its value is part of the memo's key.
     counted: Option<u32>,
 }
 
-/// The state, besides the position in the text, that the failure of an instruction depends on.
+/// The state that the failure of an instruction depends on, in addition to the position in the text.
 #[derive(Clone, Copy)]
 enum Around {
     Nothing,
@@ -55,7 +55,7 @@ enum Around {
         slot: u32,
         most: u32,
     },
-    /// More than is memoized.
+    /// More state than is memoized.
     More,
 }
 
@@ -73,23 +73,23 @@ enum Instruction {
         behind: bool,
         min: u32,
         max: u32,
-        /// Its index among the runs.
+        /// The index of this run among all runs.
         number: u32,
         memo: Option<Memo>,
     },
     Assert(Assertion),
-    /// Tries one address, and the other if that fails.
+    /// Tries one address, and then the other if the first fails.
     Split {
         first: Address,
         second: Address,
         memo: Option<Memo>,
     },
     Jump(Address),
-    /// Stores the position in the text.
+    /// Stores the position in the text in a slot.
     Keep(u32),
-    /// Resets the matches of groups.
+    /// Resets the positions of groups.
     Forget(Groups),
-    /// Fails if the position in the text is the stored one.
+    /// Fails if the position in the text equals the stored one.
     Moved(u32),
     /// Starts a counting loop.
     Zero(u32),
@@ -102,16 +102,16 @@ enum Instruction {
         end: Address,
         memo: Option<Memo>,
     },
-    /// The tail of a counting loop. Without a limit, it counts up to the minimum.
+    /// The tail of a counting loop. If the loop has no upper limit, counting stops at the minimum.
     Again {
         count: u32,
         min: u32,
         max: u32,
         head: Address,
-        /// The slot of the position that a round must leave once there were enough rounds.
+        /// The slot of a position from which a round must advance once the minimum is reached.
         kept: Option<u32>,
     },
-    /// Tries the instructions up to `Done` separately, then continues at `end`.
+    /// Runs the instructions up to `Done` separately, then continues at `end`.
     Look {
         negative: bool,
         end: Address,
@@ -128,13 +128,13 @@ enum Instruction {
 /// No position.
 const NONE: u32 = u32::MAX;
 
-/// The memory for memoized failures, in bits.
+/// The maximum memory for memoized failures, in bits.
 const MEMO_BITS: usize = 1 << 22;
 
-/// The step from which failures are memoized. In tests, the first. Most matches end earlier.
+/// The step at which memoization begins. Most matches end earlier. Tests memoize from the first step.
 const MEMO_STEPS: usize = if cfg!(test) { 0 } else { 50 };
 
-/// The cost of one more character of a run, or of undoing one thing, in eighths of a step.
+/// The cost of one more character in a run, or of undoing one change, in eighths of a step.
 const CHARACTER: usize = 3;
 
 pub(super) struct OutOfSteps;
@@ -228,7 +228,7 @@ impl Maker {
         (self.program.slots - 1) as u32
     }
 
-    /// Reserves the memo of an instruction, if its failures can be memoized.
+    /// Reserves a memo for an instruction whose failures can be memoized.
     fn memo(&mut self, around: Around) -> Option<Memo> {
         let (counted, numbers) = match around {
             Around::Nothing => (None, 1),
@@ -250,7 +250,7 @@ impl Maker {
         (self.program.sets.len() - 1) as u32
     }
 
-    /// Compiles a node. `behind`: matches from the end to the beginning.
+    /// Compiles a node. If `behind` is set, the node matches from its end to its beginning.
     fn node(&mut self, node: &Node, behind: bool, memo: Around) {
         match node {
             Node::Empty => {}
@@ -319,7 +319,7 @@ impl Maker {
         let (min, max) = (repeat.min, repeat.max.unwrap_or(u32::MAX));
         let nullable = is_nullable(&repeat.node);
         let mut inside = &repeat.node;
-        // Group matches are never used without back references.
+        // The positions of groups are unused without back references.
         while let (Node::Group(_, node), false) = (inside, self.refers) {
             inside = node;
         }
@@ -338,7 +338,7 @@ impl Maker {
             }
             (_, 0, 1) => {
                 let (split, memo_of_split) = (self.put(Instruction::Done), self.memo(memo));
-                // The round must consume a character, or is skipped.
+                // A round that consumes no character is skipped.
                 let kept = nullable.then(|| self.slot());
                 self.round(repeat, behind, if nullable { Around::More } else { memo }, kept);
                 kept.map(|kept| self.put(Instruction::Moved(kept)));
@@ -384,7 +384,7 @@ impl Maker {
         self.node(&repeat.node, behind, memo);
     }
 
-    /// Compiles the choice between another round and what comes next.
+    /// Compiles the choice between another round and the continuation.
     fn split(&mut self, at: usize, again: Address, greedy: bool, memo: Option<Memo>) {
         let on = self.here();
         let (first, second) = if greedy { (again, on) } else { (on, again) };
@@ -395,12 +395,12 @@ impl Maker {
 /// An entry of the backtracking stack.
 #[derive(Clone, Copy)]
 enum Undo {
-    /// Continue here.
+    /// Continue at an address and position.
     Try {
         to: Address,
         at: u32,
     },
-    /// Continue after a run with one character less, down to the minimum.
+    /// Continue after a run that is one character shorter, down to the minimum.
     Fewer {
         run: Address,
         at: u32,
@@ -410,7 +410,7 @@ enum Undo {
         slot: u32,
         was: u32,
     },
-    /// Everything that could be tried from there failed.
+    /// Everything tried after this instruction failed.
     Failed(u32),
 }
 
@@ -422,14 +422,16 @@ struct Matching<'p, 't> {
     /// The remaining steps, in eighths.
     steps: usize,
     memo_from: usize,
-    /// A bit for each memoized instruction and position in the text.
+    /// One bit for each memoized instruction and position in the text.
     failed: Vec<u64>,
-    /// For each run, the last range of text that it matched: a run that begins inside ends at the same position.
+    /// For each run, the last range of text that it matched. A run that begins inside this range ends at the same
+    /// position.
     gone_over: Vec<(usize, usize)>,
 }
 
 impl Matching<'_, '_> {
-    /// Runs instructions from an address and a position in the text. Returns the position at which `Done` was reached.
+    /// Runs instructions from an address and a position in the text. Returns the position at which `Done` was reached,
+    /// or `None` if nothing matches.
     fn run(&mut self, mut pc: Address, mut at: usize) -> Result<Option<usize>, OutOfSteps> {
         let program = self.program;
         let base = self.stack.len();
@@ -455,7 +457,7 @@ impl Matching<'_, '_> {
         Ok(())
     }
 
-    /// Executes one instruction. Returns where to continue, or `None` if it fails.
+    /// Executes one instruction. Returns the next address and position, or `None` if the instruction fails.
     fn step(
         &mut self,
         instruction: &Instruction,
@@ -545,7 +547,7 @@ impl Matching<'_, '_> {
                 if still && rounds >= *min {
                     return Ok(None);
                 }
-                // Without a limit, rounds that match nothing can fill up the minimum.
+                // Without an upper limit, rounds that match nothing can make up the minimum.
                 let next = match *max {
                     u32::MAX if still => *min,
                     u32::MAX => (rounds + 1).min(*min),
@@ -594,7 +596,8 @@ impl Matching<'_, '_> {
         })
     }
 
-    /// Backtracks to the next alternative, and returns where it continues. `None` if none is left.
+    /// Backtracks to the most recent alternative. Returns the address and position at which it continues, or `None` if
+    /// no alternative is left.
     fn back(&mut self, base: usize) -> Result<Option<(Address, usize)>, OutOfSteps> {
         while self.stack.len() > base {
             self.spend(CHARACTER)?;
@@ -640,7 +643,7 @@ impl Matching<'_, '_> {
         self.failed.get(bit / 64).is_some_and(|bits| bits >> (bit % 64) & 1 == 1)
     }
 
-    /// Returns whether the instruction failed here before. If it did not, its failure will be memoized.
+    /// Returns whether the instruction already failed at this position. If not, a later failure will be memoized.
     fn is_failed(&mut self, memo: Option<Memo>, at: usize) -> bool {
         let Some(memo) = memo.filter(|_| self.steps < self.memo_from) else {
             return false;
@@ -656,7 +659,7 @@ impl Matching<'_, '_> {
         false
     }
 
-    /// Returns the offset of the bits of an instruction.
+    /// Returns the offset of an instruction's bits.
     fn row(&self, memo: Memo) -> usize {
         let counted = memo.counted.map_or(0, |slot| self.slots[slot as usize]);
         (memo.first as usize + counted as usize).saturating_mul(self.text.len() + 1)
@@ -675,7 +678,7 @@ impl Matching<'_, '_> {
         self.stack.push(Undo::Restore { slot, was });
     }
 
-    /// Undoes everything back to `base`, as if nothing had been tried.
+    /// Undoes all changes since `base`.
     fn undo(&mut self, base: usize) {
         for undo in self.stack.drain(base..).rev() {
             if let Undo::Restore { slot, was } = undo {
@@ -684,7 +687,7 @@ impl Matching<'_, '_> {
         }
     }
 
-    /// Keeps what was matched since `base`, and drops its remaining alternatives.
+    /// Keeps the match since `base`, and drops its remaining alternatives.
     fn settle(&mut self, base: usize) {
         let mut kept = base;
         for at in base..self.stack.len() {
@@ -696,7 +699,7 @@ impl Matching<'_, '_> {
         self.stack.truncate(kept);
     }
 
-    /// Returns the character that begins at a position, and its end.
+    /// Returns the character that begins at a position, and the position of its end.
     #[inline]
     fn after(&self, at: usize) -> Option<(char, usize)> {
         match self.text.as_bytes().get(at)? {
@@ -705,7 +708,7 @@ impl Matching<'_, '_> {
         }
     }
 
-    /// Returns the character that ends at a position, and its beginning.
+    /// Returns the character that ends at a position, and the position of its beginning.
     #[inline]
     fn before(&self, at: usize) -> Option<(char, usize)> {
         match self.text.as_bytes().get(at.checked_sub(1)?)? {

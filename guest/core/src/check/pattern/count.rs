@@ -1,7 +1,8 @@
-//! Matches with all states at once, if a table of them would be too large: `[a-z]{1,512}` is one state that counts.
+//! Matches by tracking all states at once. Used if a table of the states would be too large: `[a-z]{1,512}` becomes a
+//! single counting state.
 //!
-//! A step in the text takes time for each state that is reached, whatever the bounds of repetitions are: a counting
-//! state stores the positions at which its repetition began, and the distance from each is the count.
+//! Each step in the text takes time for each active state, whatever the bounds of repetitions are. A counting state
+//! stores the positions at which its repetitions began, and the distance from each position is the count.
 
 use std::collections::VecDeque;
 
@@ -34,19 +35,19 @@ enum State {
         counter: u32,
     },
     Assert(Assertion),
-    /// Continues at both.
+    /// Continues at both addresses.
     Split(Address, Address),
     Jump(Address),
     Found,
 }
 
-/// The most states. Larger patterns are rejected.
+/// The maximum number of states. Larger patterns are rejected.
 const MAX_STATES: usize = 48 * 1024;
 
 struct TooLarge;
 
 impl States {
-    /// Returns `None` for a pattern that is too large. The pattern must not need backtracking.
+    /// Compiles a pattern, which must not need backtracking. Returns `None` if the pattern is too large.
     pub(super) fn of(node: &Node, alphabet: &Alphabet) -> Option<Self> {
         let states = States { states: Vec::new(), classes: Vec::new(), counters: 0, anchored: starts(node) };
         let mut maker = Maker { made: states, alphabet };
@@ -55,7 +56,7 @@ impl States {
         Some(maker.made)
     }
 
-    /// Returns whether a text, given as letters, contains a match.
+    /// Returns whether a text, encoded as letters, contains a match.
     pub(super) fn is_match(&self, mut letters: impl Iterator<Item = u8>) -> bool {
         let mut run = Run {
             of: self,
@@ -109,7 +110,7 @@ impl Maker<'_> {
             Node::Group(_, node) | Node::Atomic(node) => self.node(node),
             Node::Repeat(repeat) => self.repeat(repeat),
             Node::Assert(assertion) => self.put(State::Assert(*assertion)).map(drop),
-            // Not reached: such patterns use the backtracking engine.
+            // Unreachable: such patterns use the backtracking engine.
             Node::Empty | Node::Look(_) | Node::Back(..) => Ok(()),
         }
     }
@@ -162,7 +163,7 @@ impl Maker<'_> {
             last = self.here();
             self.node(inside)?;
             if self.here() == last {
-                // The node matches the empty text, so repetitions change nothing.
+                // The node matches the empty text, so the number of repetitions does not matter.
                 return Ok(());
             }
         }
@@ -194,17 +195,17 @@ struct Run<'s> {
     /// For each state, the position at which it was last reached.
     seen: Vec<u32>,
     open: Vec<Address>,
-    /// The states that read a letter at this position.
+    /// The states that read a letter at the current position.
     reading: Vec<Address>,
     /// For each counter, the positions at which its repetitions began, in order.
     begins: Vec<VecDeque<u32>>,
-    /// Counted from 1, because 0 in `seen` means never.
+    /// The current position, counted from 1, because 0 in `seen` means never.
     place: u32,
     before: Option<u8>,
 }
 
 impl Run<'_> {
-    /// Follows states to those that read a letter. Returns whether one is a match.
+    /// Follows the states to those that read a letter. Returns whether the match is complete.
     fn enter(&mut self, entered: &mut Vec<Address>, next: Option<u8>) -> bool {
         self.open.append(entered);
         while let Some(at) = self.open.pop() {
@@ -227,7 +228,7 @@ impl Run<'_> {
                     if begins.is_empty() {
                         self.reading.push(at);
                     }
-                    // Without an upper limit, only the earliest repetition matters, because it has counted most.
+                    // Without an upper limit, only the earliest repetition matters, because it has the highest count.
                     if begins.is_empty() || max != u32::MAX {
                         begins.push_back(self.place);
                     }
@@ -240,7 +241,7 @@ impl Run<'_> {
         false
     }
 
-    /// Reads a letter. Counting states may complete.
+    /// Reads a letter, which may complete counting states.
     fn take(&mut self, letter: u8, entered: &mut Vec<Address>) {
         let (of, place, begins) = (self.of, self.place, &mut self.begins);
         self.reading.retain(|at| {
@@ -271,7 +272,8 @@ impl Run<'_> {
     }
 }
 
-/// The letters of word characters and line ends are those characters themselves, or represent others of their kind.
+/// Returns whether an assertion holds between two letters. The letters of word characters and line ends are those
+/// characters themselves, or represent others of the same kind.
 fn holds(assertion: Assertion, before: Option<u8>, after: Option<u8>) -> bool {
     let word = |letter: Option<u8>| letter.is_some_and(|letter| letter == b'_' || letter.is_ascii_alphanumeric());
     match assertion {
@@ -284,8 +286,8 @@ fn holds(assertion: Assertion, before: Option<u8>, after: Option<u8>) -> bool {
     }
 }
 
-/// Removes from a pattern what does not change whether it matches anywhere: rounds of a repetition at its edges beyond
-/// the minimum. A text that matches `a{2,9}b` matches `aab`.
+/// Removes rounds at the edges of a pattern that do not affect whether it matches: those of a repetition beyond its
+/// minimum. For example, a text that matches `a{2,9}b` also matches `aab`.
 pub(super) fn without_slack(node: Node, edge: Edge) -> Node {
     match node {
         Node::Concat(mut nodes) => {

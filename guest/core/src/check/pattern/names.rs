@@ -1,14 +1,14 @@
-//! The property names that ECMA-262 defines for `\p{…}`. Only this exact spelling is valid.
+//! The property names that ECMA-262 defines for `\p{…}`. Only the exact spelling is valid.
 
 use regex_syntax::{
     Parser,
     hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind},
 };
 
-/// The result of looking up the name in the braces of `\p{…}`.
+/// The result of looking up a name from the braces of `\p{…}`.
 pub(super) enum Property {
     Known(ClassUnicode),
-    /// A valid name that the tables here do not contain.
+    /// A valid name that the tables in this crate do not contain.
     Unknown,
     /// There is no such name.
     None,
@@ -29,12 +29,12 @@ pub(super) fn property(inside: &str) -> Property {
         return Property::None;
     };
     if name == "Cs" || name == "Surrogate" {
-        // No text contains surrogates.
+        // A text cannot contain surrogates.
         return Property::Known(ClassUnicode::empty());
     }
     match Parser::new().parse(&format!("\\p{{{query}{name}}}")).map(|parsed| parsed.into_kind()) {
         Ok(HirKind::Class(Class::Unicode(class))) => Property::Known(class),
-        // A class of one character.
+        // A class with a single character.
         Ok(HirKind::Literal(literal)) => {
             match std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next()) {
                 Some(one) => Property::Known(ClassUnicode::new([ClassUnicodeRange::new(one, one)])),

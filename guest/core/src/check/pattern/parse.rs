@@ -1,9 +1,9 @@
 //! Parses the text of a pattern into a syntax tree, by the grammar of ECMA-262 with the flag `u`, as JSON Schema
 //! recommends.
 //!
-//! A pattern that `u` rejects is parsed by the standard's Annex B for browsers, still by code points. One that Annex B
-//! rejects too is parsed with what other dialects have and schemas use: `(?i)`, `(?P<name>…)`, `a**`. Nothing here
-//! recurses: the parser keeps groups on a stack of its own.
+//! A pattern that `u` rejects is parsed by the standard's Annex B for browsers, still by code points. A pattern that
+//! Annex B also rejects is parsed with features of other dialects that schemas use: `(?i)`, `(?P<name>…)`, `a**`. The
+//! parser does not recurse: it keeps open groups on an explicit stack.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::names::{Property, property};
 
-/// The largest depth of nested nodes: code that processes them recurses this deep.
+/// The maximum nesting depth of nodes. Code that processes nodes recurses to this depth.
 const DEPTH: usize = 250;
 
 const TOO_DEEP: &str = "groups or quantifiers are nested too deeply";
@@ -20,20 +20,20 @@ const TOO_DEEP: &str = "groups or quantifiers are nested too deeply";
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Empty,
-    /// A single character. Kept apart from sets because most nodes are characters, and a set costs more to build.
+    /// A single character. Separate from sets, because most nodes are characters and a set costs more to build.
     Character(char),
     /// One character of a set.
     Set(ClassUnicode),
     Concat(Vec<Node>),
     Alternate(Vec<Node>),
-    /// A capturing group with its number, from 1.
+    /// A capturing group and its number, counted from 1.
     Group(u32, Box<Node>),
     Repeat(Box<Repeat>),
     Assert(Assertion),
     Look(Box<Look>),
-    /// A back reference to a group by its number. `true` if it ignores case.
+    /// A back reference to a group number. The flag is `true` if the reference ignores case.
     Back(u32, bool),
-    /// A group that is not backtracked into.
+    /// An atomic group: once it has matched, it is not backtracked into.
     Atomic(Box<Node>),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Look {
     pub(super) negative: bool,
 }
 
-/// A range of group numbers in a part of a pattern: the first, and the one after the last.
+/// A range of group numbers in a part of a pattern: the first number, and the one after the last.
 pub(super) type Groups = (u32, u32);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,13 +77,13 @@ pub(super) enum Reading {
     Other,
 }
 
-/// The reason why a pattern is invalid by one grammar.
+/// The reason why a pattern is invalid under one grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// The byte offset of the error.
     pub(super) at: usize,
     pub(super) why: &'static str,
-    /// `true` if the pattern is valid, but not supported by the tables or limits here.
+    /// `true` if the pattern is valid, but exceeds the tables or limits of this parser.
     lacking: bool,
 }
 
@@ -92,15 +92,15 @@ pub(super) struct Parsed {
     /// The number of groups.
     pub(super) groups: u32,
     pub(super) reading: Reading,
-    /// The reason why `u` rejects the pattern.
+    /// The reason why `u` rejects the pattern. `None` if `u` accepts it.
     pub(super) refused: Option<Refusal>,
-    /// `true` if the pattern needs backtracking: linear-time engines do not support it.
+    /// `true` if the pattern needs backtracking, which linear-time engines do not support.
     pub(super) goes_back: bool,
     /// `true` if it has back references.
     pub(super) refers: bool,
 }
 
-/// Parses a pattern by the first grammar that accepts it. The error is that of `u`.
+/// Parses a pattern by the first grammar that accepts it. An error is the one for the flag `u`.
 pub(super) fn parse(text: &str) -> Result<Parsed, Refusal> {
     let refused = match Parser::new(text, Reading::Unicode).run() {
         Ok(parsed) => return Ok(parsed),
@@ -119,7 +119,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, Refusal> {
     Err(refused)
 }
 
-/// Returns whether a pattern is valid by ECMA-262 with the flag `u`.
+/// Returns whether a pattern is valid under ECMA-262 with the flag `u`.
 pub(super) fn is_unicode(text: &str) -> bool {
     match Parser::new(text, Reading::Unicode).run() {
         Ok(_) => true,
@@ -132,7 +132,7 @@ struct Flags {
     ignore_case: bool,
     multi_line: bool,
     dot_all: bool,
-    /// White space and comments are skipped.
+    /// `true` if white space and comments are skipped.
     verbose: bool,
 }
 
@@ -153,13 +153,13 @@ struct Open {
     kind: Kind,
     /// The position at which it begins.
     at: usize,
-    /// The flags that are restored when it closes.
+    /// The flags to restore when the group closes.
     flags: Flags,
-    /// The number of groups before it.
+    /// The number of groups that began before it.
     groups: u32,
     alternatives: Vec<Node>,
     terms: Vec<Node>,
-    /// The depth of the deepest of those alternatives, and of those terms.
+    /// The depth of the deepest of the group's alternatives, and of its terms.
     depth: usize,
     depth_of_terms: usize,
 }
@@ -172,7 +172,7 @@ impl Open {
         self.alternatives.push(concat(terms));
     }
 
-    /// Returns the node of the group, and its depth.
+    /// Returns the group's node and its depth.
     fn end(mut self) -> (Node, usize) {
         self.end_alternative();
         match self.alternatives.len() {
@@ -334,8 +334,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Returns whether the next character, which has one byte, stands only for itself: no flag changes it, and no
-    /// quantifier follows it.
+    /// Returns whether the next character, a single byte, is a plain literal: no flag changes it, and no quantifier
+    /// follows it.
     fn stands_for_itself(&self) -> bool {
         let next = self.text.as_bytes().get(self.at + 1);
         !self.flags.ignore_case && !self.flags.verbose && !matches!(next, Some(b'*' | b'+' | b'?' | b'{'))
@@ -426,8 +426,8 @@ impl<'t> Parser<'t> {
         self.open(kind, at)
     }
 
-    /// Parses the flags of `(?i-s:`. Other dialects have more flags, and can set them for the rest of a group. A `:` or
-    /// `)` follows.
+    /// Parses the flags of `(?i-s:`. Other dialects have more flags, and can set them for the rest of a group. Stops
+    /// before the `:` or `)` that follows.
     fn modifiers(&mut self, begin: usize) -> Read<Flags> {
         let mut flags = self.flags;
         let (mut on, mut seen) = (true, Vec::new());
@@ -449,7 +449,7 @@ impl<'t> Parser<'t> {
                     }
                 }
                 'x' if self.other() => flags.verbose = on,
-                // Greediness does not change whether the pattern matches, and all matching uses Unicode.
+                // Greediness does not affect whether the pattern matches, and matching always uses Unicode.
                 'U' if self.other() => {}
                 'u' if self.other() && on => {}
                 _ => return self.refuse(begin, "there is no such group"),
@@ -480,7 +480,7 @@ impl<'t> Parser<'t> {
         self.quantified(node, groups, repeats, depth + 1)
     }
 
-    /// Appends a term, with the quantifier that follows it.
+    /// Appends a term and its quantifier, if a quantifier follows.
     fn quantified(&mut self, mut node: Node, groups: Groups, repeats: Repeats, mut depth: usize) -> Read<()> {
         let mut repeats = repeats;
         loop {
@@ -494,7 +494,7 @@ impl<'t> Parser<'t> {
             let Some((min, max)) = self.quantifier()? else {
                 break;
             };
-            // Other dialects allow quantifiers after a quantifier, and after assertions.
+            // Other dialects allow a quantifier after a quantifier, and after an assertion.
             if repeats == Repeats::No && !self.other() {
                 return self.refuse(at, "this quantifier has nothing to repeat");
             }
@@ -540,13 +540,13 @@ impl<'t> Parser<'t> {
         Ok(Some(found))
     }
 
-    /// Parses `{2}`, `{2,}` or `{2,3}`, or consumes nothing.
+    /// Parses `{2}`, `{2,}` or `{2,3}`. Consumes nothing if there is no such quantifier.
     fn braces(&mut self) -> Option<(u32, Option<u32>)> {
         let rest = self.rest();
         let (inside, _) = rest.strip_prefix('{')?.split_once('}')?;
         let number = |digits: &str| {
             let is = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            // A number that overflows is larger than any possible count.
+            // A number that overflows exceeds every possible count.
             is.then(|| digits.parse().unwrap_or(u32::MAX))
         };
         let found = match inside.split_once(',') {
@@ -595,7 +595,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Adds the other cases of the set's letters if case is ignored.
+    /// If case is ignored, adds the other cases of the set's letters.
     fn folded(&self, mut set: ClassUnicode) -> ClassUnicode {
         if self.flags.ignore_case {
             // Cannot fail, because the tables are compiled in.
@@ -613,7 +613,7 @@ impl<'t> Parser<'t> {
         set
     }
 
-    /// Parses an escape after its backslash, outside of a class.
+    /// Parses an escape outside a class, from after its backslash.
     fn escape(&mut self, at: usize) -> Read<(Node, Repeats)> {
         let boundary = |assertion| Ok((Node::Assert(assertion), Repeats::No));
         let node = match self.peek() {
@@ -666,7 +666,7 @@ impl<'t> Parser<'t> {
         self.names.get(name).copied()
     }
 
-    /// Parses a group number with all its digits. Consumes nothing if there is no such group and that is not an error.
+    /// Parses a group number with all its digits. Consumes nothing if no such group exists and that is not an error.
     fn back_reference(&mut self, at: usize) -> Read<Option<u32>> {
         let rest = self.rest();
         let length = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -678,7 +678,7 @@ impl<'t> Parser<'t> {
         if self.strict() { self.refuse(at, "no group has this number") } else { Ok(None) }
     }
 
-    /// Parses an octal escape of up to three digits, as in C, or the one character that follows.
+    /// Parses an octal escape of up to three digits, as in C, or else the next character.
     fn octal_or_itself(&mut self) -> u32 {
         let digits = self.rest().bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte));
         let mut code = 0;
@@ -696,7 +696,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses an escape after its backslash, in a class and, apart from a few escapes, outside.
+    /// Parses an escape in a class, from after its backslash. Most of these escapes are also valid outside a class.
     fn member_escape(&mut self, at: usize, in_class: bool) -> Read<Member> {
         let begin = self.at;
         let Some(character) = self.next() else {
@@ -734,7 +734,7 @@ impl<'t> Parser<'t> {
                     u32::from(digit) % 32
                 }
                 _ if self.strict() => return self.refuse(at, "'\\c' needs a letter"),
-                // The backslash stands for itself, and the 'c' follows.
+                // The backslash is a literal character, and so is the `c` after it.
                 _ => {
                     self.at = begin;
                     u32::from('\\')
@@ -795,7 +795,7 @@ impl<'t> Parser<'t> {
         u32::from_str_radix(text, 16).ok()
     }
 
-    /// Parses the code point after `\u`. Two surrogates form one code point.
+    /// Parses the code point after `\u`. A surrogate pair forms one code point.
     fn code_point(&mut self) -> Option<u32> {
         if self.reading != Reading::AnnexB
             && let Some((digits, _)) = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'))
@@ -928,7 +928,7 @@ pub(super) fn single(code: u32) -> ClassUnicode {
     ranges(&[(code, code)])
 }
 
-/// Builds a set from ranges. Leaves out surrogates, because no text has them.
+/// Builds a set from ranges. Omits surrogates, because no text contains them.
 pub(super) fn ranges(of: &[(u32, u32)]) -> ClassUnicode {
     let mut set = ClassUnicode::empty();
     for (first, last) in of {
@@ -978,7 +978,7 @@ pub(super) fn contains(set: &ClassUnicode, character: char) -> bool {
     ranges.get(after).is_some_and(|range| range.start() <= character)
 }
 
-/// Returns whether two characters are equal if case is ignored.
+/// Returns whether two characters are equal when case is ignored.
 pub(super) fn same_but_for_case(one: char, other: char) -> bool {
     let mut set = single(u32::from(one));
     let _ = set.try_case_fold_simple();

@@ -1,4 +1,4 @@
-//! Reads `permit` of a tool: one decision, or a list of cases.
+//! Reads a tool's `permit`: one decision, or a list of cases.
 
 use seamgate_core::kernel_api::{Kind, NodeId, Path, Schema, quote};
 
@@ -15,7 +15,7 @@ pub(super) const FOLDERS: &str = "must be a folder without '..', '\\', ':' or '~
 pub(super) const HOSTS: &str = "must be a host in ASCII, without scheme and port, or '*.' and a host";
 
 impl Reader<'_, '_> {
-    /// Reads `permit` of a tool. Default: deny.
+    /// Reads a tool's `permit`. The default is deny.
     pub(super) fn cases(
         &mut self,
         tool: NodeId,
@@ -54,7 +54,7 @@ impl Reader<'_, '_> {
                 places.extend(self.path_at(path).map(|path| (path, held)));
             }
         }
-        // A schema without rules is no condition.
+        // A schema without rules is not a condition.
         let is_empty = |at| document.kind(at) == Kind::Object && document.count(at) == 0;
         let when = match self.member(at, "when") {
             Some(when) if is_empty(when) => None,
@@ -64,7 +64,7 @@ impl Reader<'_, '_> {
         Case { when, places, permit: self.permit(at, groups) }
     }
 
-    /// Checks that the members that the conditions of a case name exist in the pinned definition of the tool.
+    /// Checks that the members that a case's conditions name exist in the tool's pinned definition.
     fn can_hold(&mut self, tool: NodeId, at: NodeId, case: &Case, pinned: Option<&Definition>, own: Option<&Schema>) {
         let document = self.document;
         if let Some(when) = self.member(at, "when") {

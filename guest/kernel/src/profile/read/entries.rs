@@ -1,5 +1,5 @@
-//! The entries of `tools`, and the tools that each stands for: one tool, or the pinned definitions that its pattern
-//! matches.
+//! The entries of `tools`, and the tools that each stands for: one tool, or the pinned definitions that match its
+//! pattern.
 
 use seamgate_core::{
     Violation,
@@ -13,7 +13,7 @@ use crate::{
     pattern::{is_pattern, matches, rank},
 };
 
-/// The expected values if a condition names something that a definition lacks.
+/// The expected value if a condition names an argument that the definition lacks.
 pub(super) const PATH: &str = "a path of the tool's arguments";
 pub(super) const MEMBERS: &str = "members of the tool's arguments";
 
@@ -33,8 +33,9 @@ struct Entry<'d> {
 }
 
 impl Reader<'_, '_> {
-    /// Returns the tools that the entries stand for, in the order of the profile. A name wins over patterns, and a pattern with more
-    /// text before its first `*` over others. A pattern stands only for tools whose definitions are pinned.
+    /// Returns the tools that the entries stand for, in the order of the profile. A name takes precedence over
+    /// patterns, and a pattern with more text before its first `*` takes precedence over other patterns. A pattern only
+    /// stands for tools with pinned definitions.
     pub(super) fn meant(&mut self) -> Vec<Meant> {
         let document = self.document;
         let entry = |at| Entry {
@@ -90,8 +91,8 @@ impl Reader<'_, '_> {
         all
     }
 
-    /// Reads each of some tools. For a pattern, it is no error if one tool lacks something that a condition names, as
-    /// long as another one has it. Scopes and origins apply to each tool, so a tool without their path is an error.
+    /// Reads each of some tools. For a pattern, it is enough if one tool has the argument that a condition names.
+    /// Scopes and origins apply to every tool, so a tool without their path is an error.
     pub(super) fn each_meant<T>(
         &mut self,
         meant: Vec<Meant>,

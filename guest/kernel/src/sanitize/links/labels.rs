@@ -1,11 +1,11 @@
-//! Images whose addresses stand elsewhere: `![x][label]`, and `[label]: https://…`.
+//! Images whose addresses are defined elsewhere: `![x][label]`, and `[label]: https://…`.
 
 use super::{Links, is_escaped};
 
 /// The longest label.
 const MAX_REFERENCE: usize = 1000;
 
-/// Labels, by their hashes: two that share one are regarded as the same.
+/// Labels, by hash. Two labels with the same hash count as the same.
 pub(super) struct Labels {
     found: [u64; 64],
     /// `true` if it contains a label that is not compared.
@@ -42,7 +42,7 @@ impl Links<'_> {
         let label = self.text.get(start..end)?;
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
         let has_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start < end);
-        // A redacted one matches any.
+        // A redacted label matches any.
         if has_secret || label.len() > MAX_REFERENCE || memchr::memmem::find(label, b"[redacted:").is_some() {
             return None;
         }

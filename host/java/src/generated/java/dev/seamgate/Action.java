@@ -3,7 +3,7 @@
 package dev.seamgate;
 
 /**
- * What the host must do next: decided by {@code advance}, done by the host. Each has a key of its own.
+ * The next action of the host. {@code advance} decides it, and the host performs it. Each action has its own key.
  */
 public sealed interface Action
     permits AskModelAction,

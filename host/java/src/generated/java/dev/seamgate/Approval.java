@@ -5,11 +5,11 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The approval that it uses.
+ * The approval that the call uses.
  *
- * @param principal Who approved.
+ * @param principal The principal who approved.
  * @param at In milliseconds since 1970.
- * @param remembered True if a person gave it for another call of the run, and it covers this one, too.
+ * @param remembered True if a person gave the approval for another call of the run and it also covers this one.
  */
 public record Approval(
     String principal,

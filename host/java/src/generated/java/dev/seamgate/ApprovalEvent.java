@@ -5,17 +5,17 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a person decided about one ask. {@code edited} puts {@code arguments} in place of those of the call, which is
- * then judged again: if it needs approval, that is a new ask.
+ * A person's decision about one ask. {@code edited} replaces the call's arguments with {@code arguments}. The call is
+ * then judged again, and needs a new ask if it requires approval.
  *
  * @param at when, in milliseconds since 1970.
- * @param key The key of a call, as its action has it.
+ * @param key The key of a call, as in its action.
  * @param arguments The new arguments as they would be sent: the text of a JSON object. Only with {@code edited}, and
  * only in a loop.
- * @param remember The approval covers further calls of this run, too: those of the same tool with the same arguments
- * but for some, as long as they need approval for no other reason. Not with a token.
- * @param reason Why, in the person's words. The model reads it if the call is rejected or edited.
- * @param token What the host verified before it appended this.
+ * @param remember The approval also covers further calls of this run: those of the same tool with the same arguments
+ * except some, as long as they need approval for no other reason. Not allowed with a token.
+ * @param reason The reason, in the person's words. The model reads it if the call is rejected or edited.
+ * @param token The facts that the host verified before it appended this event.
  */
 public record ApprovalEvent(
     long at,

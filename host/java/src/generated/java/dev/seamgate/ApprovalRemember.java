@@ -6,12 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The approval covers further calls of this run, too: those of the same tool with the same arguments but for some, as
- * long as they need approval for no other reason. Not with a token.
+ * The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+ * long as they need approval for no other reason. Not allowed with a token.
  *
  * @param any The names of the arguments that may differ or be missing.
- * @param times How many further calls it covers.
- * @param ttlS How long it holds, in seconds from now.
+ * @param times The number of further calls that it covers.
+ * @param ttlS The time for which it is valid, in seconds from now.
  */
 public record ApprovalRemember(
     @Nullable List<String> any,

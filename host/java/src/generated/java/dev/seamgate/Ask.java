@@ -7,16 +7,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a person is asked.
+ * The request for approval that a person sees.
  *
- * @param key The run's own key of a call: c1, c2, ….
- * @param digest Of the action: what is approved is this, and nothing else.
- * @param by The principals who may decide: one of them is enough.
- * @param keys The public keys of those who have one: their decision counts only with a token that one of these keys
- * signed, whoever's profile has it. Where the profiles of a child and of the agents above it have different keys for
- * one principal, the list is empty, and the principal cannot decide.
- * @param expires From then on, neither the ask nor an approval holds.
- * @param view What would be sent, whole, with what cannot be seen escaped, and equal calls that ran before.
+ * @param key The run's own key for a call: c1, c2, ….
+ * @param digest The digest of the action. The approval covers this action, and no other.
+ * @param by The principals who may decide. One of them is enough.
+ * @param keys The public keys of the principals that have keys. Such a principal's decision counts only with a token
+ * that one of these keys signed, whichever profile lists the key. If the profiles of a child and of the agents above it
+ * list different keys for one principal, the list is empty, and the principal cannot decide.
+ * @param expires The time at which the ask and any approval of it expire.
+ * @param view The whole call as it would be sent, with invisible characters escaped, and the equal calls that ran
+ * before.
  */
 public record Ask(
     String key,

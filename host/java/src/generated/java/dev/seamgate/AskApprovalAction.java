@@ -6,8 +6,8 @@ package dev.seamgate;
  * Ask a person, and send the decision as {@code approval}.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param call The run's own key of a call: c1, c2, ….
- * @param ask What a person is asked.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param ask The request for approval that a person sees.
  */
 public record AskApprovalAction(
     String key,

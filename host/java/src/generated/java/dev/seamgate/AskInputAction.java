@@ -5,11 +5,11 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ask a person, and send the answer as {@code input}; about an uncertain call, as {@code resolution}.
+ * Ask a person a question, and send the answer as {@code input}. For an uncertain call, send it as {@code resolution}.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param question Without what cannot be seen.
- * @param call The uncertain call of which somebody must say what became.
+ * @param question The question, without invisible characters.
+ * @param call The uncertain call whose outcome somebody must state.
  * @param expires In milliseconds since 1970.
  */
 public record AskInputAction(

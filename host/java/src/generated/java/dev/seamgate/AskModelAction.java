@@ -3,12 +3,13 @@
 package dev.seamgate;
 
 /**
- * Ask the model, and send what it writes as {@code model_output}.
+ * Call the model, and send its output as {@code model_output}.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param purpose {@code frame}: make a task of free text. {@code step}: go on. {@code final}: answer, without tools.
- * @param prompt What the model is asked.
- * @param expires Later answers do not count.
+ * @param purpose The purpose of the request. {@code frame}: turn free text into a task. {@code step}: continue. {@code
+ * final}: answer without tools.
+ * @param prompt The request to the model.
+ * @param expires Later answers are ignored.
  */
 public record AskModelAction(
     String key,

@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The bounds of a child.
  *
- * @param call The key of a call, as its action has it.
+ * @param call The key of a call, as in its action.
  * @param tools The tools that were handed on.
- * @param rules The rules of the agents above, the parent's first. Each call of the child is judged by all of them, and
- * by its own profile.
- * @param labels What the parent has read.
- * @param budget What the child may use.
- * @param deadline When, in milliseconds since 1970. The run's time is the greatest one seen.
- * @param edited Whether the last of the rules is the run's own profile after an edit. Without a parent it is the only
- * one.
+ * @param rules The rules of the agents above, beginning with the parent. Each of them judges each call of the child, in
+ * addition to the child's own profile.
+ * @param labels The labels of the data that the parent has read.
+ * @param budget The budget of the child.
+ * @param deadline The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far.
+ * @param edited True if the last of the rules is the run's own profile after an edit. In a run without a parent, it is
+ * the only one.
  */
 public record Bounds(
     String run,

@@ -7,10 +7,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The use of budgets: see facts.schema.json.
+ * The used budget: see facts.schema.json.
  *
- * @param calls How often each call was permitted, by a digest of the call.
- * @param recent When the last calls of each tool with a {@code rate} were permitted.
+ * @param calls The number of times that each call was permitted, by a digest of the call.
+ * @param recent The times of the last permitted calls of each tool with a {@code rate}.
  */
 public record BudgetUse(
     long toolCalls,

@@ -6,11 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call from outside of a loop, for profiles that have none.
+ * One call from outside a loop, for profiles without a loop.
  *
  * @param at when, in milliseconds since 1970.
- * @param joinable Digests of calls that an equal call may join, as {@code same} of their decisions has them. A call
- * that joins one is not decided.
+ * @param joinable The digests of calls that an equal call may join, as in {@code same} of their decisions. A call that
+ * joins another is not decided.
  */
 public record CallEvent(
     long at,

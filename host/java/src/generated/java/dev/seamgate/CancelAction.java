@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * Cancel a call that was sent or is about to be.
+ * Cancel a call that was sent or is about to be sent.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param call The run's own key of a call: c1, c2, ….
+ * @param call The run's own key for a call: c1, c2, ….
  */
 public record CancelAction(
     String key,

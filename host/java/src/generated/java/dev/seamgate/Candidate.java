@@ -5,13 +5,12 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of the output that could be the JSON asked for.
+ * A piece of the output that could be the requested JSON.
  *
- * @param source How it was found.
- * @param marker The contract's marker that the block bears; none for a block without an info string, and for other
- * sources.
+ * @param source The way in which it was found.
+ * @param marker The contract's marker on the block. None for a block without an info string, and for other sources.
  * @param span The piece of the output.
- * @param chosen Whether this one was judged.
+ * @param chosen True if this candidate was judged.
  */
 public record Candidate(
     Source source,

@@ -5,14 +5,14 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the
- * changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
+ * One change that was made to the text before validation. Applied in order to the chosen candidate, the changes produce
+ * exactly the text that was validated. They do not overlap, and several may insert text at the same position.
  *
- * @param kind What it did.
- * @param path The innermost value concerned, as far as it is there.
- * @param span The piece of the output concerned.
- * @param before What stood there, cut to 256 bytes.
- * @param after What stands there instead, whole.
+ * @param kind The kind of the change.
+ * @param path The path of the innermost affected value, as far as it exists.
+ * @param span The affected piece of the output.
+ * @param before The replaced text, truncated to 256 bytes.
+ * @param after The complete replacement.
  */
 public record Change(
     ChangeKind kind,

@@ -3,17 +3,17 @@
 package dev.seamgate;
 
 /**
- * What a change did: first what puts right what is only syntax, then what leaves out what could not be put right, then
- * what the contract asks for.
+ * The kind of a change. Kinds that repair syntax come first, then kinds that remove what could not be repaired, then
+ * kinds that the contract asks for.
  */
 public enum ChangeKind implements Word {
   /**
-   * Brackets that were missing were added.
+   * Missing brackets were added.
    */
   CLOSED("closed"),
 
   /**
-   * The missing quote was added to a text that was cut off, where the contract's {@code keep_cut_off} names it.
+   * The missing quote was added to a string that was cut off. The contract's {@code keep_cut_off} names it.
    */
   CLOSED_STRING("closed_string"),
 
@@ -44,32 +44,33 @@ public enum ChangeKind implements Word {
   COMMENT("comment"),
 
   /**
-   * White space that is not JSON's was replaced, such as a literal {@code \n} between values.
+   * White space that JSON does not allow was replaced, such as a literal {@code } between values.
    */
   SPACE("space"),
 
   /**
-   * Quotes were made double.
+   * Other quotes were replaced with double quotes.
    */
   QUOTES("quotes"),
 
   /**
-   * Quotes were put around a member name.
+   * Quotes were added around a member name.
    */
   QUOTED("quoted"),
 
   /**
-   * A character that must be escaped in a string was escaped, or a backslash that JSON does not know there was removed.
+   * A character in a string was escaped because JSON requires it, or a backslash that begins no JSON escape was
+   * removed.
    */
   ESCAPED("escaped"),
 
   /**
-   * A literal of Python's was made JSON's.
+   * A Python literal was replaced with the JSON literal.
    */
   LITERAL("literal"),
 
   /**
-   * A full-width comma or colon between values was made JSON's.
+   * A full-width comma or colon between values was replaced with the JSON character.
    */
   PUNCTUATION("punctuation"),
 
@@ -79,7 +80,7 @@ public enum ChangeKind implements Word {
   UNESCAPED("unescaped"),
 
   /**
-   * Documents in a row were put into a list.
+   * Consecutive documents were put into a list.
    */
   WRAPPED("wrapped"),
 
@@ -99,23 +100,23 @@ public enum ChangeKind implements Word {
   ITEM_REMOVED("item_removed"),
 
   /**
-   * A member that could not be put right was removed.
+   * A member that could not be repaired was removed.
    */
   MEMBER_REMOVED("member_removed"),
 
   /**
-   * A member that the schema forbids was removed, as the contract asks.
+   * A member that the schema forbids was removed, because the contract asks for it.
    */
   STRIPPED("stripped"),
 
   /**
-   * A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case, or
-   * nothing in place of {@code null}.
+   * A value was rewritten to match the schema, because the contract asks for it: the value inside a string, a word in
+   * another case, or a removed {@code null}.
    */
   COERCED("coerced"),
 
   /**
-   * The envelope around the document was removed, or the one that it lacked was added, as the contract asks.
+   * The envelope around the document was removed, or a missing envelope was added, because the contract asks for it.
    */
   UNWRAPPED("unwrapped");
 

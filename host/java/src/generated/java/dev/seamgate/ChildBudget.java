@@ -5,7 +5,7 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the child may use.
+ * The budget of the child.
  */
 public record ChildBudget(
     @Nullable Long steps,

@@ -6,13 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a child ended, as its action {@code finish} has it.
+ * The end of a child, as in its action {@code finish}.
  *
  * @param at when, in milliseconds since 1970.
- * @param call The key of a call, as its action has it.
- * @param used What it used. A member that is missing is nothing; without this, it used all that it had.
- * @param requests What it asked of the parent's context, and was denied.
- * @param uncertain Calls of which nobody knows whether they had their effect.
+ * @param call The key of a call, as in its action.
+ * @param used The budget that the child used. A missing member counts as zero. Without this object, the child counts as
+ * having used its whole budget.
+ * @param requests The parts of the parent's context that the child requested and was denied.
+ * @param uncertain Calls whose effect is unknown.
  */
 public record ChildResultEvent(
     long at,

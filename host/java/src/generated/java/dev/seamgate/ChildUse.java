@@ -7,10 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What it used. A member that is missing is nothing; without this, it used all that it had.
+ * The budget that the child used. A missing member counts as zero. Without this object, the child counts as having used
+ * its whole budget.
  *
- * @param calls How often each call was permitted. The parent counts them as its own.
- * @param recent When the last calls of each tool with a {@code rate} were permitted. The parent counts them as its own.
+ * @param calls The number of times that each call was permitted. The parent counts them as its own.
+ * @param recent The times of the last permitted calls of each tool with a {@code rate}. The parent counts them as its
+ * own.
  */
 public record ChildUse(
     @Nullable Long steps,

@@ -3,12 +3,12 @@
 package dev.seamgate;
 
 /**
- * An item that is complete, as the text stands. It is not judged: that is for {@code finish}.
+ * An item that is complete in the text so far. It is not judged before {@code finish}.
  *
- * @param candidate Where the candidate begins that it is in. An output may hold several; the contract chooses at the
- * end.
- * @param index Its place among the items of that candidate, from 0.
- * @param span Its text in the output.
+ * @param candidate The offset at which the item's candidate begins. An output may have several candidates, and the
+ * contract selects one at the end.
+ * @param index The index among the items of that candidate, from 0.
+ * @param span The item's text in the output.
  */
 public record Completed(
     long candidate,

@@ -3,16 +3,16 @@
 package dev.seamgate;
 
 /**
- * How far a document has come.
+ * The progress of a document.
  */
 public enum Completeness implements Word {
   /**
-   * None is complete.
+   * No document is complete.
    */
   IN_FLIGHT("in_flight"),
 
   /**
-   * What has come is a whole document, and more may come.
+   * The text so far is a complete document, and more may follow.
    */
   SOFT_COMPLETE("soft_complete"),
 

@@ -3,21 +3,21 @@
 package dev.seamgate;
 
 /**
- * How sure one may be of what was seen.
+ * The confidence in an observation.
  */
 public enum Confidence implements Word {
   /**
-   * Little: it is stale, or nobody says more.
+   * Low: the observation is stale, or nothing else is known.
    */
   LOW("low"),
 
   /**
-   * Something: a part of it was seen.
+   * Medium: part of the result was seen.
    */
   MEDIUM("medium"),
 
   /**
-   * As sure as its source is.
+   * High: as reliable as its source.
    */
   HIGH("high");
 

@@ -3,7 +3,7 @@
 package dev.seamgate;
 
 /**
- * A declared value changed.
+ * A declared context value changed.
  *
  * @param at when, in milliseconds since 1970.
  */

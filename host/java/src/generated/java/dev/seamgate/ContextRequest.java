@@ -5,10 +5,10 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * What a child asked of its parent's context, and was denied.
+ * The part of its parent's context that a child requested and was denied.
  *
- * @param reason Why it asked, as it says.
- * @param packet Of the task that it was given.
+ * @param reason The child's reason for the request.
+ * @param packet The digest of the task that it received.
  * @param tools The tools that its profile names.
  */
 public record ContextRequest(

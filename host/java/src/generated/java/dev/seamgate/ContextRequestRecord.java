@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * A child asked for its parent's context, and was denied: in its own run, and in its parent's.
+ * A child requested part of its parent's context and was denied. Recorded in its own run, and in its parent's run.
  *
- * @param call The run's own key of a call: c1, c2, ….
- * @param request In the run of the parent: as the child's end has it.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param request In the parent's run: as in the child's end.
  */
 public record ContextRequestRecord(
     String call,

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * A registered contract.
  *
  * @param agent The agent whose outputs it judges.
- * @param version Its version.
- * @param schemaId The schema's {@code $id}, where it has one.
- * @param contract As in {@code report.contract}.
- * @param retryLimit How often the producer may be asked again.
+ * @param version The version of the contract.
+ * @param schemaId The schema's {@code $id}, if it has one.
+ * @param contract See {@code report.contract}.
+ * @param retryLimit The number of times that the producer may be asked again.
  * @param lists The lists that its {@code allow} names, in ascending order of their bytes.
  */
 public record ContractInfo(

@@ -5,10 +5,10 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * What left the prompt or the state, so that it fits.
+ * The content that was removed from the prompt or the state to make it fit.
  *
  * @param calls Calls whose observations lost their text.
- * @param entries How many of the oldest messages were left out.
+ * @param entries The number of oldest messages that were left out.
  */
 public record CutRecord(
     CutFrom from,

@@ -3,14 +3,14 @@
 package dev.seamgate;
 
 /**
- * Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can be
- * taken instead but what is still to come (a later block, where the contract takes the last), as far as the text up to
- * here tells where candidates are: the verdict is {@code finish}'s.
+ * The reason for which the current candidate can no longer become valid, whatever follows. Reported only if nothing but
+ * later text could be taken instead, such as a later block if the contract takes the last one. This is judged by the
+ * candidates in the text so far. The verdict is that of {@code finish}.
  *
- * @param keyword The check that it fails: {@code json}, {@code extract}, {@code caps.bytes}, {@code caps.depth}, {@code
- * caps.string_bytes}, {@code caps.array_items} or {@code caps.object_members}.
- * @param message One sentence for a person.
- * @param at Where in the output that came to light.
+ * @param keyword The check that the candidate fails: {@code json}, {@code extract}, {@code caps.bytes}, {@code
+ * caps.depth}, {@code caps.string_bytes}, {@code caps.array_items} or {@code caps.object_members}.
+ * @param message One sentence for people.
+ * @param at The offset in the output at which the failure was detected.
  */
 public record DeadEnd(
     String keyword,

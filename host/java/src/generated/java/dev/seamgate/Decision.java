@@ -6,21 +6,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a call may run.
+ * The decision whether a call may run.
  *
  * @param permit whether the call may run now.
- * @param arguments The text to send, byte for byte. None where the call is denied.
- * @param digest The digest of the action: what is approved is this, and nothing else.
- * @param message What the model may be told. Empty where the call may run.
- * @param reasons Why it may not run, or needs approval.
+ * @param arguments The exact text to send. Missing if the call is denied.
+ * @param digest The digest of the action. The approval covers this action, and no other.
+ * @param message The text that the model may read. Empty if the call may run.
+ * @param reasons The reasons for which the call may not run, or needs approval.
  * @param approval The approval that the call uses.
- * @param origins Where the values come from that the {@code origins} of the tool hold: those without an origin first.
- * At most 64 of them are listed.
- * @param secrets The secrets that the call takes, in the order of its arguments. A host that has no secrets must not
- * send such a call.
+ * @param origins The origins of the values that the tool's {@code origins} rules cover. Values without an origin come
+ * first. At most 64 values are listed.
+ * @param secrets The secrets that the call takes, in the order of its arguments. A host without secrets must not send
+ * the call.
  * @param facts The members of the facts that changed.
- * @param allowed Where it is denied: the tools that are not.
- * @param ask What a person is asked.
+ * @param allowed If the call is denied, the tools that are allowed.
+ * @param ask The request for approval that a person sees.
  * @param json the decision as JSON text, the same bytes as in every other runtime.
  */
 public record Decision(

@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a call may run. See decision.schema.json.
+ * The decision whether a call may run. See decision.schema.json.
  *
- * @param call The run's own key of a call: c1, c2, ….
- * @param server Where it runs.
- * @param tool As the model gave it, cut.
- * @param digest Of the action.
- * @param arguments As the model wrote them, cut to 4 KiB.
- * @param argumentsDigest Of the whole.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param server The server of the tool.
+ * @param tool The arguments as the model gave them, truncated.
+ * @param digest The digest of the action.
+ * @param arguments The arguments as the model wrote them, truncated to 4 KiB.
+ * @param argumentsDigest The digest of the whole.
  * @param same The digest that equal calls share: calls of the same tool with equal arguments, however these are
  * written.
- * @param message What the model is told.
- * @param approval The approval that it uses.
- * @param origins Where values of the arguments come from. See decision.schema.json.
+ * @param message The text for the model.
+ * @param approval The approval that the call uses.
+ * @param origins The origins of values of the arguments. See decision.schema.json.
  * @param secrets The secrets that the call takes. See decision.schema.json.
  */
 public record DecisionRecord(

@@ -3,18 +3,18 @@
 package dev.seamgate;
 
 /**
- * Start the run of another agent, or go on with it: its run has one name. Append {@code tool_started} before.
+ * Start or continue the run of another agent. The run's name is fixed. Append {@code tool_started} first.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param call The run's own key of a call: c1, c2, ….
- * @param run The child's run.
- * @param agent Its agent.
- * @param profile Of its profile.
- * @param reason Why, as the model says.
- * @param task All that it is given.
- * @param digest Of the task as it stands here.
- * @param parent What the parent allows. It goes into the child's event {@code started} as {@code parent}, as it is: see
- * event.schema.json.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param run The id of the child's run.
+ * @param agent The child's agent.
+ * @param profile The digest of the child's profile.
+ * @param reason The model's reason for the delegation.
+ * @param task The task of the child: everything that it receives.
+ * @param digest The digest of this task.
+ * @param parent The limits that the parent sets. They go unchanged into the child's event {@code started} as {@code
+ * parent}: see event.schema.json.
  */
 public record DelegateAction(
     String key,

@@ -3,27 +3,27 @@
 package dev.seamgate;
 
 /**
- * What became of an output.
+ * The outcome for an output.
  */
 public enum Disposition implements Word {
   /**
-   * The document is valid: {@code report.output} is it.
+   * The document is valid and is in {@code report.output}.
    */
   ACCEPTED("accepted"),
 
   /**
-   * Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
-   * look before use.
+   * Some items were kept and others quarantined, the text was repaired, or another document in it was left out. Review
+   * it before use.
    */
   PARTIAL("partial"),
 
   /**
-   * Nothing is emitted: {@code report.error} says why.
+   * The output is not used. {@code report.error} says why.
    */
   REJECTED("rejected"),
 
   /**
-   * The producer declined to answer. A first-class outcome, not a failure.
+   * The producer declined to answer. This is a normal outcome, not a failure.
    */
   REFUSED("refused");
 

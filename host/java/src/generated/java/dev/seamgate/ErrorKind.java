@@ -3,21 +3,21 @@
 package dev.seamgate;
 
 /**
- * Which of the three stages rejected the output.
+ * The stage that rejected the output.
  */
 public enum ErrorKind implements Word {
   /**
-   * JSON was found and read, and is not what the contract asks for.
+   * The JSON was parsed, and does not match the contract.
    */
   OUTPUT_VALIDATION_FAILED("output_validation_failed"),
 
   /**
-   * No candidate was found, or several where the contract allows one.
+   * No candidate was found, or several were found and the contract allows one.
    */
   EXTRACTION_FAILED("extraction_failed"),
 
   /**
-   * A candidate was found that is not JSON; the violation says where it stops being so.
+   * The candidate is invalid JSON. The violation says where.
    */
   MALFORMED_JSON("malformed_json");
 

@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Send a call. Append {@code tool_started} before it is sent; if that event is ignored, do not send it.
+ * Send a call. Append {@code tool_started} before sending it. If that event is ignored, do not send the call.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param call The run's own key of a call: c1, c2, ….
- * @param server Where it runs. None: the host itself.
- * @param tool Its name there.
- * @param arguments Exactly the text to be sent.
- * @param digest Of the action.
- * @param idempotencyKey The same one however often the call is sent.
- * @param expires Later results of a read do not count; an effect is then uncertain.
- * @param approval The approval that it uses.
- * @param secrets The secrets whose values the host puts into the arguments, in the order of the arguments. A host that
- * has no secrets must not send the call.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param server The server of the tool. Missing if the host itself offers the tool.
+ * @param tool The name of the tool in the child.
+ * @param arguments The exact text to send.
+ * @param digest The digest of the action.
+ * @param idempotencyKey The idempotency key, which stays the same however often the call is sent.
+ * @param expires Later results of a read are ignored. An effect is then uncertain.
+ * @param approval The approval that the call uses.
+ * @param secrets The secrets whose values the host inserts into the arguments, in the order of the arguments. A host
+ * without secrets must not send the call.
  */
 public record ExecuteAction(
     String key,

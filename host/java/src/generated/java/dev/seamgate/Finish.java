@@ -3,22 +3,22 @@
 package dev.seamgate;
 
 /**
- * Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs
- * stand for these: {@code schemas/request.schema.json} has the table.
+ * The reason for which the producer stopped, as its API reports it. In JSON and in the host libraries, the words of the
+ * common APIs are also accepted: {@code schemas/request.schema.json} has the table.
  */
 public enum Finish implements Word {
   /**
-   * It came to an end by itself.
+   * It finished by itself.
    */
   STOP("stop"),
 
   /**
-   * It was cut off at a length limit.
+   * It reached a length limit.
    */
   LENGTH("length"),
 
   /**
-   * It declined.
+   * It declined to answer.
    */
   REFUSAL("refusal"),
 
@@ -33,7 +33,7 @@ public enum Finish implements Word {
   TOOL_CALL("tool_call"),
 
   /**
-   * Not known. The default where a caller has nothing to say.
+   * Unknown. The default if a caller does not state the reason.
    */
   UNKNOWN("unknown");
 

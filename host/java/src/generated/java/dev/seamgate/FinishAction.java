@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
  * The run has ended.
  *
  * @param key RUN/STEP/N: the N-th action of a step.
- * @param document The final answer, or what a partial one is made of: {@code asked}, {@code found}, {@code missing},
- * {@code why}, {@code plan}.
- * @param reasons Why it had to end. Empty where the answer is final.
+ * @param document The final answer. For a partial one, its parts: {@code asked}, {@code found}, {@code missing}, {@code
+ * why}, {@code plan}.
+ * @param reasons The reason for which the run had to end. Empty if the answer is final.
  * @param missing The kinds of evidence that are missing.
- * @param uncertain Effects of which nobody knows.
+ * @param uncertain Effects whose outcome is unknown.
  * @param kinds The kinds of evidence that were found.
- * @param labels Of all that the model has read.
- * @param confidence The weakest of all observations.
- * @param used How much was used.
+ * @param labels The labels of everything that the model has read.
+ * @param confidence The lowest confidence of all observations.
+ * @param used The used budget.
  */
 public record FinishAction(
     String key,

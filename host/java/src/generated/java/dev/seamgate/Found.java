@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What was found in the whole result, and what was done about it.
+ * The findings in the whole result, and their treatment.
  *
- * @param defanged How many links and images are defanged.
- * @param escaped How many hidden characters of each kind are escaped.
- * @param instructions Passages that read like an instruction. They stay.
- * @param instructionsLeftOut How many more there are.
- * @param redacted How many secrets of each kind are left out.
+ * @param defanged The number of links and images that were defanged.
+ * @param escaped The number of hidden characters of each kind that were escaped.
+ * @param instructions Passages that read like an instruction. They are kept.
+ * @param instructionsLeftOut The number of further ones.
+ * @param redacted The number of secrets of each kind that were left out.
  */
 public record Found(
     long defanged,

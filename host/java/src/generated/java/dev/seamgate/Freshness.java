@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@code Freshness}, as {@code schemas/} has it.
  *
- * @param until Until when the data goes, in milliseconds since 1970.
+ * @param until The time up to which the data extends, in milliseconds since 1970.
  */
 public record Freshness(
     @Nullable Long until,

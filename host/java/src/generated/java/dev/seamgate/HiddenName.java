@@ -5,10 +5,10 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tool that it does not see.
+ * A tool that the model does not see.
  *
  * @param tool NAME or SERVER/NAME.
- * @param message What is wrong with its definition, and where.
+ * @param message The error in the tool's definition, and its place.
  */
 public record HiddenName(
     String tool,

@@ -5,7 +5,7 @@ package dev.seamgate;
 /**
  * An event that does not fit the run. It changed nothing.
  *
- * @param message For people.
+ * @param message The text for people.
  */
 public record IgnoredRecord(
     IgnoredCode code,

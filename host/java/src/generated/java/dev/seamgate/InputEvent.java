@@ -5,7 +5,7 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a person answered.
+ * A person's answer to a question.
  *
  * @param at when, in milliseconds since 1970.
  * @param key The key of the action {@code ask_input}.

@@ -5,8 +5,8 @@ package dev.seamgate;
 /**
  * A {@code Instruction}, as {@code schemas/} has it.
  *
- * @param path Its place in the result.
- * @param span Where it is in the text there: the first byte, and the one after the last.
+ * @param path The place in the result.
+ * @param span The range of bytes in the text there: the first byte, and the one after the last.
  */
 public record Instruction(
     String kind,

@@ -5,12 +5,12 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One item that is valid, of a document that is not.
+ * A valid item of an invalid document.
  *
- * @param index Its place among the items as the producer wrote them, from 0.
- * @param path Where it stood in the document, as a JSONPath.
+ * @param index The index among the items as the producer wrote them, from 0.
+ * @param path The item's location in the document, as a JSONPath.
  * @param span The piece of the output.
- * @param value The item. JSON text without optional white space.
+ * @param value The item as JSON text without optional white space.
  */
 public record Item(
     long index,

@@ -5,11 +5,11 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call goes on elsewhere. Its result comes later.
+ * A call continues elsewhere. Its result comes later.
  *
  * @param at when, in milliseconds since 1970.
- * @param call The key of a call, as its action has it.
- * @param ttlS Until then, at most, in seconds from now.
+ * @param call The key of a call, as in its action.
+ * @param ttlS The maximum time until then, in seconds from now.
  */
 public record JobEvent(
     long at,

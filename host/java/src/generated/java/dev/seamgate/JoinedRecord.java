@@ -3,8 +3,8 @@
 package dev.seamgate;
 
 /**
- * A call that equals a call of the event's {@code joinable}. It was not decided: the host answers it by the other one's
- * result.
+ * A call that equals a call of the event's {@code joinable}. It was not decided. The host answers it with the result of
+ * the other call.
  *
  * @param same The digest that equal calls share: calls of the same tool with equal arguments, however these are
  * written.

@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * Something from outside that the model does not get, or not whole.
+ * Data from outside that the model does not get, or only in part.
  *
- * @param name Of the value.
- * @param message For people.
+ * @param name The digest of the value.
+ * @param message The text for people.
  */
 public record LeftOutRecord(
     LeftOutWhat what,

@@ -3,22 +3,22 @@
 package dev.seamgate;
 
 /**
- * How bad it is what {@code lint} found.
+ * The severity of a warning.
  */
 public enum Level implements Word {
   /**
-   * It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and
-   * forbidden.
+   * Something does not do what it says: a keyword is misspelled, limits contradict each other, or a member is both
+   * required and forbidden.
    */
   ERROR("error"),
 
   /**
-   * It works, and is likely a mistake.
+   * It works, but is probably a mistake.
    */
   WARNING("warning"),
 
   /**
-   * A matter of style: what could be said more narrowly, or described.
+   * A matter of style: something could be narrower, or described.
    */
   HINT("hint");
 

@@ -3,16 +3,16 @@
 package dev.seamgate;
 
 /**
- * What {@code merge} did with a report.
+ * The use that {@code merge} made of a report.
  */
 public enum MergeOutcome implements Word {
   /**
-   * It took the place of what was before it.
+   * It replaced the document before it.
    */
   REPLACED("replaced"),
 
   /**
-   * It gave items.
+   * It provided items.
    */
   GAVE_ITEMS("gave_items"),
 
@@ -22,12 +22,12 @@ public enum MergeOutcome implements Word {
   GAVE_NONE("gave_none"),
 
   /**
-   * It was not needed, or has no items: it is not used.
+   * It is not used, because it was not needed or has no items.
    */
   UNUSED("unused"),
 
   /**
-   * It is not used: with it, the whole would not be valid.
+   * It is not used, because the merged document would be invalid.
    */
   INVALID("invalid");
 

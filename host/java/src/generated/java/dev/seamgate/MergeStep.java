@@ -5,12 +5,12 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * What became of one report that was put together with those before it.
+ * The outcome for one merged report.
  *
- * @param report Its place in the list that {@code merge} was given, from 0.
- * @param outcome What was done with it.
- * @param items The numbers of the items that it gave.
- * @param unknown The numbers of its own items that match no item that was asked for: they are not used.
+ * @param report The index in the list that {@code merge} received, from 0.
+ * @param outcome The use that {@code merge} made of the report.
+ * @param items The numbers of the items that it provided.
+ * @param unknown The numbers of its items that match no requested item. They are not used.
  */
 public record MergeStep(
     long report,

@@ -5,12 +5,12 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message between a client and a server of tools that is no call of a tool.
+ * A message between a client and a tool server that is not a tool call.
  *
  * @param at when, in milliseconds since 1970.
- * @param id Tells equal messages apart.
- * @param method Its method, or that of the request that it answers.
- * @param document What it says. Without it, only whether the method exists is decided.
+ * @param id An id that distinguishes equal messages.
+ * @param method The method of the message, or of the request that it answers.
+ * @param document The content of the message. Without it, only the method is checked.
  */
 public record MessageEvent(
     long at,

@@ -5,10 +5,10 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a message between a client and a server may pass, and as what.
+ * The decision whether a message between a client and a server may pass, and in which form.
  *
- * @param document What it says, cleaned. Without it, it passes as it is.
- * @param found What was found in it, and what was done about it.
+ * @param document The sanitized message. If it is missing, the message passes unchanged.
+ * @param found The findings in the message, and their treatment.
  */
 public record MessageRecord(
     String server,

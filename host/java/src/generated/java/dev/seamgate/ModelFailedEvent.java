@@ -5,11 +5,11 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The model gave no output.
+ * The model returned no output.
  *
  * @param at when, in milliseconds since 1970.
- * @param key The key of a call, as its action has it.
- * @param retry Whether another attempt may help. Default: no, it failed for good.
+ * @param key The key of a call, as in its action.
+ * @param retry Whether another attempt may help. Default: false, a permanent failure.
  */
 public record ModelFailedEvent(
     long at,

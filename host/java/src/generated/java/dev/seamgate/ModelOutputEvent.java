@@ -7,15 +7,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the model wrote.
+ * The output of the model.
  *
  * @param at when, in milliseconds since 1970.
- * @param key The key of the action {@code ask_model} that it answers.
- * @param calls The calls that the model asks for, in its order.
- * @param message The provider's message. It comes back unchanged in later prompts.
- * @param finish Why the model stopped.
- * @param usage Tokens. Without it they are estimated from bytes.
- * @param artifacts The artifacts that the step asked for under {@code need}: texts by their digests.
+ * @param key The key of the action {@code ask_model} that this event answers.
+ * @param calls The calls that the model requests, in its order.
+ * @param message The provider's message. Later prompts contain it unchanged.
+ * @param finish The reason for which the model stopped.
+ * @param usage The number of tokens. If it is missing, it is estimated from bytes.
+ * @param artifacts The artifacts that the step requested under {@code need}: texts by their digests.
  */
 public record ModelOutputEvent(
     long at,

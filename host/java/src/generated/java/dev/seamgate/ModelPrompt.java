@@ -5,9 +5,9 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * What the model is asked.
+ * The request to the model.
  *
- * @param tools The surface: the tools that it may call now.
+ * @param tools The surface: the tools that the model may call now.
  */
 public record ModelPrompt(
     List<PromptMessage> messages,

@@ -5,12 +5,12 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the name of its item stands.
+ * The place of the name of the value's item.
  *
  * @param origin {@code user} or {@code task}.
- * @param message The number of the text among those that people said, from 1.
+ * @param message The number of the text among the texts that people said, counted from 1.
  * @param at A JSON Pointer into the task.
- * @param span A part of the text there, in bytes: the first byte, and the one after the last.
+ * @param span A range of bytes in the text there: the first byte, and the one after the last.
  */
 public record NamePlace(
     String origin,

@@ -6,23 +6,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the model may read of a result.
+ * The part of a result that the model may read.
  *
- * @param id What claims cite: the tool's name, {@code #}, and the key of the call.
- * @param status {@code error}: the tool says that it failed. {@code invalid}: the result is not what its schema asks
- * for, and none of it is shown.
- * @param message What goes into the prompt: where the data comes from, what is wrong with it, and the text between
- * marks.
- * @param text The data: cut, cleaned, at most {@code max_bytes} of the profile.
- * @param kinds The kinds of evidence that it is.
- * @param complete Whether it is everything that there is.
- * @param returned The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as
- * it is.
+ * @param id The id that claims cite: the tool's name, {@code #}, and the key of the call.
+ * @param status {@code error}: the tool reports a failure. {@code invalid}: the result does not match its schema, and
+ * none of it is shown.
+ * @param message The text for the prompt: the source of the data, its problems, and the data between marks.
+ * @param text The data: truncated to the profile's {@code max_bytes}, and sanitized.
+ * @param kinds The kinds of evidence that it provides.
+ * @param complete True if it contains the complete result.
+ * @param returned The result that replaces a result of the Model Context Protocol. If it is missing, that result is
+ * passed on unchanged.
  * @param artifact The digest of the whole result, under which the host keeps it.
  * @param bytes The length of the whole result.
- * @param shown Where it was cut: how many items or lines of how many are shown.
- * @param found What was found in the whole result, and what was done about it.
- * @param violations Where it does not match its schema.
+ * @param shown The truncation: the number of items or lines that are shown, and the total number.
+ * @param found The findings in the whole result, and their treatment.
+ * @param violations The places at which it does not match its schema.
  * @param facts The members of the facts that changed.
  * @param json the observation as JSON text, the same bytes as in every other runtime.
  */

@@ -6,24 +6,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the model may read of a result. See observation.schema.json.
+ * The part of a result that the model may read. See observation.schema.json.
  *
- * @param call The run's own key of a call: c1, c2, ….
- * @param server Where it ran.
- * @param tool Its name there.
- * @param id What claims cite.
- * @param message What goes into the prompt.
- * @param kinds The kinds of evidence that it is.
- * @param labels What is known of the data by where it came from.
- * @param complete Whether it is everything that there is.
- * @param returned The result to hand on in place of one of the Model Context Protocol. Without it, that is handed on as
- * it is.
- * @param artifact Of the whole result.
- * @param bytes Its length.
- * @param found What was found in the whole result, and what was done about it.
- * @param durationMs As the host says.
- * @param ui What {@code ui} is shown.
- * @param user What {@code user} is shown.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param server The server of the tool.
+ * @param tool The name of the tool in the child.
+ * @param id The id that claims cite.
+ * @param message The text for the prompt.
+ * @param kinds The kinds of evidence that it provides.
+ * @param labels The labels of the data from its source.
+ * @param complete True if it contains the complete result.
+ * @param returned The result that replaces a result of the Model Context Protocol. If it is missing, that result is
+ * passed on unchanged.
+ * @param artifact The digest of the whole result.
+ * @param bytes The length of the whole result.
+ * @param found The findings in the whole result, and their treatment.
+ * @param durationMs The value that the host states.
+ * @param ui The text for the audience {@code ui}.
+ * @param user The text for the audience {@code user}.
  */
 public record ObservationRecord(
     String call,

@@ -6,15 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The canonical error of a rejected output.
+ * The error of a rejected output.
  *
- * @param error Which stage rejected it.
- * @param schemaId The schema's {@code $id}, where it has one.
- * @param agentId The agent whose output it is.
- * @param violations At most 100, in document order, then in the order of the schema; {@code notes} says where there
+ * @param error The stage that rejected it.
+ * @param schemaId The schema's {@code $id}, if it has one.
+ * @param agentId The agent that produced the output.
+ * @param violations At most 100 violations, in document order and then in schema order. {@code notes} says if there
  * were more.
- * @param rawOutput The output, cut to 4,096 bytes at a character boundary; the cut says how much is left out.
- * @param retryable Whether another attempt by the same producer can help.
+ * @param rawOutput The output, truncated to 4,096 bytes at a character boundary. The end says how much was left out.
+ * @param retryable True if another attempt by the same producer can help.
  */
 public record OutputError(
     ErrorKind error,

@@ -3,9 +3,9 @@
 package dev.seamgate;
 
 /**
- * What the model's output was. An output with calls has a decision for each instead.
+ * The kind of the model's output. An output with calls has a decision for each call instead.
  *
- * @param message What the model is told, or what it asked.
+ * @param message The text for the model, or the model's question.
  */
 public record OutputRecord(
     OutputKind kind,

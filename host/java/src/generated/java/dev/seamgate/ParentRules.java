@@ -9,18 +9,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rules of one agent above a child.
  *
- * @param profile The part of its profile that judges calls of the tools that were handed on: see profile.schema.json.
- * @param task Its task, if a scope or an origin names it. The child's model does not see it.
- * @param context The values of its context that a scope or an origin names. The child's model does not see them.
- * @param lists The lists that a scope or an origin names.
- * @param said What people said to it, if an origin needs it. The child's model does not see it.
- * @param observed Values of its results that an origin names: see facts.schema.json. The child's model does not see
+ * @param profile The part of the agent's profile that judges calls of the tools that were handed on: see
+ * profile.schema.json.
+ * @param task The agent's task, if a scope or an origin names it. The child's model does not see it.
+ * @param context The values of the agent's context that a scope or an origin names. The child's model does not see
  * them.
- * @param calls How often each call was permitted in its run and below it before the child started, where its budget has
- * {@code same_call}. A call that waits for approval counts.
- * @param recent When the last calls of each tool with a {@code rate} were permitted in its run and below it before the
- * child started.
- * @param reserved How often other children, which run at the same time, may make each call that does more than read.
+ * @param lists The lists that a scope or an origin names.
+ * @param said The texts that people said to the agent, if an origin needs them. The child's model does not see them.
+ * @param observed Values of the agent's results that an origin names: see facts.schema.json. The child's model does not
+ * see them.
+ * @param calls The number of times that each call was permitted in the agent's run and below it before the child
+ * started, if the agent's budget has {@code same_call}. A call that waits for approval counts.
+ * @param recent The times of the last permitted calls of each tool with a {@code rate}, in the agent's run and below
+ * it, before the child started.
+ * @param reserved The number of times that other children, which run at the same time, may make each call that is not
+ * only a read.
  */
 public record ParentRules(
     String profile,

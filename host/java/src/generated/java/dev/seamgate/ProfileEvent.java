@@ -3,8 +3,8 @@
 package dev.seamgate;
 
 /**
- * The profile was edited. Until the run ends, a call must pass the edited profile as well as the one with which the run
- * started; a later event of this kind replaces the edited one.
+ * The profile was edited. Until the run ends, a call must satisfy both the edited profile and the one with which the
+ * run started. A later event of this kind replaces the edited profile.
  *
  * @param at when, in milliseconds since 1970.
  * @param profile The edited profile: see profile.schema.json.

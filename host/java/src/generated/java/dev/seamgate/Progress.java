@@ -6,11 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known after a chunk.
+ * The state after a chunk.
  *
- * @param completeness How far the document has come.
- * @param items Those that were completed by this chunk, in order.
- * @param deadEnd Why it can no longer become right, where it cannot.
+ * @param completeness The progress of the document.
+ * @param items The items that this chunk completed, in order.
+ * @param deadEnd The reason for which the candidate can no longer become valid, if so.
  */
 public record Progress(
     Completeness completeness,

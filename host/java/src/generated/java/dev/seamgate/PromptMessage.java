@@ -6,13 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message. Messages stand in a fixed order: role, rules, task, context, what was said and what came of it, and last
- * what to answer.
+ * One message. The messages have a fixed order: role, rules, task, context, history, and last what to answer.
  *
- * @param text What it says. Data from outside stands between marks that it cannot know.
+ * @param text The text of the message. Data from outside is between marks that the data cannot know.
  * @param calls The calls of an assistant's message.
  * @param call The call that a tool's message answers.
- * @param id The model's own id of it.
+ * @param id The model's own id for the call.
  * @param message The provider's message, unchanged.
  */
 public record PromptMessage(

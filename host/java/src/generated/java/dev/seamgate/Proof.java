@@ -6,17 +6,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a value of a call comes from, or where it was looked for.
+ * The origin of a value of a call, or the places where it was sought.
  *
  * @param pointer A JSON Pointer into the arguments.
  * @param origin {@code user}, {@code task}, {@code context.NAME}, {@code list NAME}, {@code TOOL at PATH}, {@code
- * secret NAME} and others, as the rule has it.
- * @param message The number of the text among those that people said, from 1.
- * @param call The call whose result has it.
+ * secret NAME} and others, as in the rule.
+ * @param message The number of the text among the texts that people said, counted from 1.
+ * @param call The call whose result contains it.
  * @param at A JSON Pointer into the task, the value of the context, the list or the result.
- * @param span A part of the text there, in bytes: the first byte, and the one after the last.
- * @param named Where the name of its item stands.
- * @param sought Where a value without an origin was looked for.
+ * @param span A range of bytes in the text there: the first byte, and the one after the last.
+ * @param named The place of the name of the value's item.
+ * @param sought The places where a value without an origin was sought.
  */
 public record Proof(
     String pointer,

@@ -3,11 +3,11 @@
 package dev.seamgate;
 
 /**
- * Why an item is in quarantine: the first check that it failed, in this order.
+ * The reason for which an item is in quarantine: the first check that it failed, in this order.
  */
 public enum QuarantineReason implements Word {
   /**
-   * It is not JSON.
+   * It is invalid JSON.
    */
   MALFORMED("malformed"),
 
@@ -17,22 +17,22 @@ public enum QuarantineReason implements Word {
   SCHEMA("schema"),
 
   /**
-   * It passes a cap, has a member twice, or holds text that is not Unicode.
+   * It exceeds a cap, has a duplicate member, or contains text that is not Unicode.
    */
   GUARDRAIL("guardrail"),
 
   /**
-   * A value is not in its list.
+   * A value is not on its list.
    */
   ALLOW_LIST("allow_list"),
 
   /**
-   * What it claims is not supported by what it cites.
+   * Its claims are not supported by what they cite.
    */
   EVIDENCE("evidence"),
 
   /**
-   * It is valid, and {@code items.max} others are kept.
+   * It is valid, but {@code items.max} other items are already kept.
    */
   OVER_LIMIT("over_limit");
 

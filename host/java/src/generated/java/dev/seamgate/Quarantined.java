@@ -6,16 +6,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One item that was kept out of {@code output}.
+ * An item that was left out of {@code output}.
  *
- * @param index Its place among the items as the producer wrote them, from 0.
- * @param path Where it stood in the document, as a JSONPath.
- * @param pointer The same place as a JSON Pointer (RFC 6901).
+ * @param index The index among the items as the producer wrote them, from 0.
+ * @param path The item's location in the document, as a JSONPath.
+ * @param pointer The same location as a JSON Pointer (RFC 6901).
  * @param reason The first check that it failed.
- * @param span The piece of the output, where it stood in this one.
- * @param snippet Its text, cut to 256 bytes.
- * @param violations What is wrong by the check that it failed: at most 10, and 1,000 for all items together; {@code
- * notes} says where there were more.
+ * @param span The piece of the output, if the item is in this output.
+ * @param snippet The item's text, truncated to 256 bytes.
+ * @param violations The violations of the failed check: at most 10, and 1,000 for all items together. {@code notes}
+ * says if there were more.
  */
 public record Quarantined(
     long index,

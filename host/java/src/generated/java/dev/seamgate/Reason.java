@@ -5,9 +5,9 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * Why it may not run, or needs approval.
+ * The reasons for which the call may not run, or needs approval.
  *
- * @param message For people.
+ * @param message The text for people.
  */
 public record Reason(
     ReasonCode code,

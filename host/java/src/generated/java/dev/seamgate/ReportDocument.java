@@ -6,30 +6,28 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The verdict on one output. Data, never an exception.
+ * The verdict on one output. It is data, never an exception.
  *
- * @param disposition What became of the output.
- * @param agent The agent whose output it is.
- * @param schemaId The schema's {@code $id}, where it has one.
- * @param contract The digest of the contract, {@code sha256:} and 64 hexadecimal digits.
- * @param output The validated document as JSON text without optional white space, numbers with the digits they were
- * written with. None unless something was accepted.
- * @param error None unless violations rejected the output.
- * @param items The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty
- * otherwise.
- * @param quarantined At most 1,000, in the order of the items; {@code notes} says where there were more.
- * @param changes What was changed in the text before it was validated.
- * @param candidates Those found, chosen or not: the first 64 and the chosen one; {@code notes} says where there were
+ * @param disposition The outcome for the output.
+ * @param agent The agent that produced the output.
+ * @param schemaId The schema's {@code $id}, if it has one.
+ * @param contract The digest of the contract: {@code sha256:} and 64 hexadecimal digits.
+ * @param output The validated document as JSON text without optional white space. Numbers keep their digits. None if
+ * nothing was accepted.
+ * @param error The error. None unless violations rejected the output.
+ * @param items The valid items, if the output is rejected, so that they are not lost. Empty otherwise.
+ * @param quarantined At most 1,000 quarantined items, in the order of the items. {@code notes} says if there were more.
+ * @param changes The changes that were made to the text before validation.
+ * @param candidates The candidates that were found: the first 64 and the chosen one. {@code notes} says if there were
  * more.
- * @param notes What else a caller should know: limits that were reached, checks that were inert, the span of each piece
- * of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
- * @param reviewRequired Whether a person should look before the output is used: it is partial.
- * @param feedback At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted.
- * Where some items were kept and others are still wanted, it asks for those alone: {@code merge} puts the answers
- * together.
- * @param wanted What {@code feedback} asks for.
- * @param merged Where {@code merge} made this report: what it did with each report after the one that it built on.
- * Empty otherwise.
+ * @param notes Further information for the caller: limits that were reached, checks that never applied, the span of
+ * each piece of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
+ * @param reviewRequired True if a person should review the output before it is used, because it is partial.
+ * @param feedback At most 2,048 bytes to send back to the producer: what was wrong and where. Empty if the output is
+ * accepted. If some items were kept and others are still wanted, it requests only those, and {@code merge} combines the
+ * answers.
+ * @param wanted The content that {@code feedback} requests.
+ * @param merged If {@code merge} made this report, the use that it made of each report after the base. Empty otherwise.
  */
 public record ReportDocument(
     Disposition disposition,

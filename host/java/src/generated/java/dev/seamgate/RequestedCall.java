@@ -5,13 +5,13 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that the model asked for.
+ * A call that the model requested.
  *
- * @param call The run's own key of a call: c1, c2, ….
+ * @param call The run's own key for a call: c1, c2, ….
  * @param id The model's own id.
- * @param server Where it runs.
- * @param tool As the model gave it.
- * @param arguments The text as the model wrote it.
+ * @param server The server of the tool.
+ * @param tool The arguments as the model gave them.
+ * @param arguments The arguments as the model wrote them.
  */
 public record RequestedCall(
     String call,

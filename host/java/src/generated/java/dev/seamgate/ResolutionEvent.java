@@ -5,10 +5,10 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A person says what became of an uncertain call.
+ * A person states the outcome of an uncertain call.
  *
  * @param at when, in milliseconds since 1970.
- * @param call The key of a call, as its action has it.
+ * @param call The key of a call, as in its action.
  */
 public record ResolutionEvent(
     long at,

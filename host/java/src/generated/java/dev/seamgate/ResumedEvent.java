@@ -5,10 +5,10 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host starts again after it was interrupted.
+ * The host restarts after an interruption.
  *
  * @param at when, in milliseconds since 1970.
- * @param listed What servers list now, as {@code tools_listed} has it.
+ * @param listed The tools that servers list now, as in {@code tools_listed}.
  */
 public record ResumedEvent(
     long at,

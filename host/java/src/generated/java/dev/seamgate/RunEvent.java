@@ -3,7 +3,7 @@
 package dev.seamgate;
 
 /**
- * A fact from outside that {@code advance} takes. Its time is the host's. An event that does not fit the run is
+ * A fact from outside that {@code advance} applies. The host sets its time. An event that does not fit the run is
  * recorded, and changes nothing.
  */
 public sealed interface RunEvent

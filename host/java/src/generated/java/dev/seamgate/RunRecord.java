@@ -3,7 +3,7 @@
 package dev.seamgate;
 
 /**
- * What a step decided. It goes into the journal beside the event.
+ * A decision of a step. It is in the journal beside the event.
  */
 public sealed interface RunRecord
     permits IgnoredRecord,

@@ -7,10 +7,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much was used.
+ * The used budget.
  *
- * @param calls How often each call was permitted, by a digest of the call: for the parent of a child.
- * @param recent When the last calls of each tool with a {@code rate} were permitted: for the parent of a child.
+ * @param calls The number of times that each call was permitted, by a digest of the call. For the parent of a child.
+ * @param recent The times of the last permitted calls of each tool with a {@code rate}. For the parent of a child.
  */
 public record RunUse(
     long steps,

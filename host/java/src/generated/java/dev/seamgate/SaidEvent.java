@@ -5,7 +5,7 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a person said elsewhere, by which {@code origins} are proven. The model is not told it.
+ * A text that a person said elsewhere, which can prove {@code origins}. The model does not receive it.
  *
  * @param at when, in milliseconds since 1970.
  */

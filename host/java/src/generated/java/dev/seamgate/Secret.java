@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * A secret whose value the host puts in place of a reference when it sends the call.
+ * A secret. The host replaces a reference with its value when it sends the call.
  *
  * @param at A JSON Pointer into the arguments. The value there is the text {@code secret:NAME}.
- * @param name Its name.
+ * @param name The name of the tool.
  */
 public record Secret(
     String at,

@@ -3,11 +3,11 @@
 package dev.seamgate;
 
 /**
- * A call that came to no result.
+ * A call that ended without a result.
  *
- * @param call The run's own key of a call: c1, c2, ….
- * @param tool Its name, cut.
- * @param message For people.
+ * @param call The run's own key for a call: c1, c2, ….
+ * @param tool The name of the tool, truncated.
+ * @param message The text for people.
  */
 public record SettledRecord(
     String call,

@@ -3,7 +3,7 @@
 package dev.seamgate;
 
 /**
- * Where it was cut: how many items or lines of how many are shown.
+ * The truncation: the number of items or lines that are shown, and the total number.
  */
 public record Shown(
     ShownUnit unit,

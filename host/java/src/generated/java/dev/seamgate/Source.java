@@ -3,16 +3,16 @@
 package dev.seamgate;
 
 /**
- * How a candidate was found.
+ * The way in which a candidate was found.
  */
 public enum Source implements Word {
   /**
-   * In a fenced block with one of the contract's markers, or, where there is none, without an info string.
+   * In a fenced block with one of the contract's markers or, without such a block, in one without an info string.
    */
   BLOCK("block"),
 
   /**
-   * As the whole output, or one of its documents with the text around it.
+   * As the whole output, or as one of its documents with the text around it.
    */
   RAW("raw"),
 

@@ -7,19 +7,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run starts. It is the first event, and the only one of its kind.
+ * A run starts. This is the first event, and the only one of its kind.
  *
  * @param at when, in milliseconds since 1970.
  * @param run The run's id.
- * @param principal For whom the agent works.
- * @param nonce A secret of the run, random. The marks around data from outside are made from it.
- * @param mode One of the profile's modes. Default: its first.
- * @param task The task. Free text where the profile says {@code frame}.
- * @param context Values by the names that the profile's {@code context} has.
- * @param lists Lists that {@code scope} names.
- * @param listed What servers list now, as {@code tools_listed} has it. Without it, all tools of the profile are there.
- * @param labels Labels of data that the client has read before, in other runs.
- * @param parent What a parent allows, as its action {@code delegate} has it.
+ * @param principal The person or system that the agent works for.
+ * @param nonce A random secret of the run, from which the marks around data from outside are derived.
+ * @param mode One of the profile's modes. Default: the first mode.
+ * @param task The task. Free text if the profile has {@code frame}.
+ * @param context Values, by the names in the profile's {@code context}.
+ * @param lists The lists that {@code scope} names.
+ * @param listed The tools that servers list now, as in {@code tools_listed}. Without this member, all tools of the
+ * profile are available.
+ * @param labels The labels of data that the client has read in earlier runs.
+ * @param parent The limits that a parent sets, as in its action {@code delegate}.
  */
 public record StartedEvent(
     long at,

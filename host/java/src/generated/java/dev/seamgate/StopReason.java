@@ -3,9 +3,9 @@
 package dev.seamgate;
 
 /**
- * Why the run has to end.
+ * The reason for which the run must end.
  *
- * @param message For people.
+ * @param message The text for people.
  */
 public record StopReason(
     StopCode code,

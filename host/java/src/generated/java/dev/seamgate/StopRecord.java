@@ -3,9 +3,9 @@
 package dev.seamgate;
 
 /**
- * Why the run ended.
+ * The reason for which the run ended.
  *
- * @param message For people.
+ * @param message The text for people.
  */
 public record StopRecord(
     StopCode code,

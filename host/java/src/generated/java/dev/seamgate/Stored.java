@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The labels of the data below one key of a store.
  *
  * @param store The name of the store.
- * @param key The key. Without it: the whole store.
+ * @param key The key. If it is missing, the whole store.
  */
 public record Stored(
     String store,

@@ -5,7 +5,7 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * Labels that other runs gave to data in stores. They add to those that the run knows.
+ * Labels that other runs gave to data in stores, in addition to those that the run knows.
  *
  * @param at when, in milliseconds since 1970.
  */

@@ -5,9 +5,9 @@ package dev.seamgate;
 import java.util.List;
 
 /**
- * What servers list now.
+ * The tools that servers list now.
  *
- * @param tools Those that the model may see.
+ * @param tools The tools that the model may see.
  */
 public record SurfaceRecord(
     List<String> tools,

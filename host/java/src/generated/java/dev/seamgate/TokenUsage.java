@@ -5,7 +5,7 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens. Without it they are estimated from bytes.
+ * The number of tokens. If it is missing, it is estimated from bytes.
  */
 public record TokenUsage(
     @Nullable Long input,

@@ -5,11 +5,11 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call came to no result.
+ * A call ended without a result.
  *
  * @param at when, in milliseconds since 1970.
- * @param call The key of a call, as its action has it.
- * @param effect Whether the call may have had an effect. Default: unknown, where it was started.
+ * @param call The key of a call, as in its action.
+ * @param effect Whether the call may have had an effect. Default: unknown, if it was started.
  */
 public record ToolFailedEvent(
     long at,

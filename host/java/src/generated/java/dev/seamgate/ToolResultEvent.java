@@ -5,19 +5,21 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a tool returned: see result.schema.json.
+ * The result of a tool: see result.schema.json.
  *
  * @param at when, in milliseconds since 1970.
- * @param call The key of a call, as its action has it.
- * @param status {@code error}: the tool says that it failed. Then the result is cleaned, and not held to the schema.
+ * @param call The key of a call, as in its action.
+ * @param status {@code error}: the tool reports a failure. The result is then sanitized, and not validated against the
+ * schema.
  * @param result Any JSON.
- * @param returned A result of the Model Context Protocol, whole. It says itself whether the tool failed. Its {@code
- * structuredContent} is held to the schema, or without one its only text.
- * @param text Text. Where the profile has a schema or items for the result, it is read as JSON.
+ * @param returned A whole result of the Model Context Protocol, which itself says whether the tool failed. Its {@code
+ * structuredContent} is validated against the schema. Without that, its only text is validated.
+ * @param text Text. If the profile has a schema or items for the result, it is parsed as JSON.
  * @param head The beginning of a text that is too large.
- * @param tail Its end.
- * @param length Its length in bytes.
- * @param digest The digest of the whole, under which the host keeps it. Beside {@code returned} it is the host's word.
+ * @param tail The end of the text.
+ * @param length The length of the whole text in bytes.
+ * @param digest The digest of the whole result, under which the host keeps it. Beside {@code returned}, the host states
+ * it.
  */
 public record ToolResultEvent(
     long at,

@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * The host is about to send a call. It journals this before it sends.
+ * The host is about to send a call. It writes this event to the journal first.
  *
  * @param at when, in milliseconds since 1970.
- * @param call The key of a call, as its action has it.
+ * @param call The key of a call, as in its action.
  */
 public record ToolStartedEvent(
     long at,

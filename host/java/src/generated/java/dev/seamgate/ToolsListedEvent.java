@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * What servers list now.
+ * The tools that servers list now.
  *
  * @param at when, in milliseconds since 1970.
- * @param listed In the format of lock files, see lock.schema.json.
+ * @param listed The list, in the format of lock files: see lock.schema.json.
  */
 public record ToolsListedEvent(
     long at,

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@code UncertainCall}, as {@code schemas/} has it.
  *
- * @param run The child's, where a child made it.
- * @param call The key of a call, as its action has it.
- * @param server Where it runs.
- * @param tool Its name there.
- * @param arguments What was sent; of a child's, cut to 1 KiB.
+ * @param run The child that made the call. Missing if the run itself made it.
+ * @param call The key of a call, as in its action.
+ * @param server The server of the tool.
+ * @param tool The name of the tool in the child.
+ * @param arguments The arguments that were sent. Those of a child are truncated to 1 KiB.
  */
 public record UncertainCall(
     @Nullable String run,

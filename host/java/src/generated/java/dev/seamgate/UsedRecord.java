@@ -3,10 +3,10 @@
 package dev.seamgate;
 
 /**
- * How much was used when the run ended.
+ * The used budget when the run ended.
  *
- * @param steps How often the model was asked.
- * @param budgets The use of budgets: see facts.schema.json.
+ * @param steps The number of calls of the model.
+ * @param budgets The used budget: see facts.schema.json.
  */
 public record UsedRecord(
     long steps,

@@ -5,7 +5,7 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a person says by themselves.
+ * A message that a person sent unasked.
  *
  * @param at when, in milliseconds since 1970.
  */

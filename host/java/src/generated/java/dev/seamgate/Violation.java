@@ -5,24 +5,24 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing that is wrong.
+ * A requirement that is not met.
  *
- * @param path Where in the document, as a JSONPath (RFC 9535) of names and indices: {@code $.citations[0].url}.
- * @param keyword The keyword of the schema that is not met ({@code type}, {@code required}, …), or the check of the
- * gate that is not: {@code json}, {@code utf8}, {@code extract}, {@code duplicate_member}, {@code lone_surrogate},
- * {@code number_range}, {@code caps.depth}, {@code caps.bytes}, {@code caps.string_bytes}, {@code caps.array_items},
- * {@code caps.object_members}, {@code allow}, {@code items} (none of them is valid), {@code items.max}; or {@code
- * evidence.claim} (a claim has no text or cites nothing), {@code evidence.id}, {@code evidence.quote}, {@code
- * evidence.value} (what stands at a pointer), {@code evidence.compute} (a figure that follows from others), {@code
- * evidence.number} (a figure of the claim), {@code evidence.confidence}, {@code evidence.limitations}, {@code
- * evidence.absence}, {@code evidence.kind}.
- * @param expected What would be right, short.
- * @param received What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape it.
- * @param message One sentence for a person.
- * @param pointer The same place as a JSON Pointer (RFC 6901); empty for the whole document.
- * @param schemaPath The keyword's place in the schema as a JSON Pointer; as a URI with a pointer for its fragment where
- * the keyword stands in one of {@code resources}. Empty where no keyword is concerned.
- * @param span The piece of the output concerned, where there is one.
+ * @param path The location in the document as a JSONPath (RFC 9535) of names and indices: {@code $.citations[0].url}.
+ * @param keyword The violated keyword of the schema ({@code type}, {@code required}, …), or the failed check of the
+ * gate: {@code json}, {@code utf8}, {@code extract}, {@code duplicate_member}, {@code lone_surrogate}, {@code
+ * number_range}, {@code caps.depth}, {@code caps.bytes}, {@code caps.string_bytes}, {@code caps.array_items}, {@code
+ * caps.object_members}, {@code allow}, {@code items} (no item is valid), {@code items.max}; or {@code evidence.claim}
+ * (a claim has no text or cites nothing), {@code evidence.id}, {@code evidence.quote}, {@code evidence.value} (the
+ * value at a pointer), {@code evidence.compute} (a figure computed from others), {@code evidence.number} (a figure of
+ * the claim), {@code evidence.confidence}, {@code evidence.limitations}, {@code evidence.absence}, {@code
+ * evidence.kind}.
+ * @param expected A short description of what would be right.
+ * @param received The received value, truncated to 256 bytes. Invisible characters are escaped as in JSON strings.
+ * @param message One sentence for people.
+ * @param pointer The same location as a JSON Pointer (RFC 6901). Empty for the whole document.
+ * @param schemaPath The location of the keyword in the schema as a JSON Pointer. If the keyword is in one of {@code
+ * resources}, a URI with a pointer as its fragment. Empty if no keyword is involved.
+ * @param span The affected piece of the output, if there is one.
  */
 public record Violation(
     String path,

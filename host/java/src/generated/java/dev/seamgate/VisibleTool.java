@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A tool that the model sees.
  *
- * @param server Where it runs.
- * @param tool Its name.
- * @param definition As its server lists it, cleaned.
+ * @param server The server of the tool.
+ * @param tool The name of the tool.
+ * @param definition The definition as the server lists it, sanitized.
  */
 public record VisibleTool(
     @Nullable String server,

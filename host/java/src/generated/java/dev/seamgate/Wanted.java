@@ -3,17 +3,16 @@
 package dev.seamgate;
 
 /**
- * What the feedback asks the producer for.
+ * The content that the feedback requests from the producer.
  */
 public enum Wanted implements Word {
   /**
-   * Nothing: the output is accepted, the producer declined, or nothing is missing of an output whose syntax was
-   * repaired.
+   * Nothing: the output is accepted, the producer declined, or the syntax was repaired and nothing is missing.
    */
   NOTHING("nothing"),
 
   /**
-   * The items that it names, and nothing else: {@code merge} puts them in their places.
+   * Only the items that it names. {@code merge} puts them in their places.
    */
   ITEMS("items"),
 

@@ -5,14 +5,14 @@ package dev.seamgate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something in a contract that can be used and is likely a mistake.
+ * A likely mistake in a valid contract.
  *
- * @param path Where in the contract, as a JSONPath.
- * @param code Which kind: a word that a program can compare.
- * @param message What to do about it.
- * @param pointer The same place as a JSON Pointer (RFC 6901).
- * @param level How bad it is. The same for all of a code.
- * @param span The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+ * @param path The location in the contract, as a JSONPath.
+ * @param code The kind of warning, as a word that programs can compare.
+ * @param message The likely mistake, and how to correct it.
+ * @param pointer The same location as a JSON Pointer (RFC 6901).
+ * @param level The severity, which is the same for all warnings with this code.
+ * @param span The affected piece of the contract, if there is one. For an unknown keyword, its name.
  */
 public record Warning(
     String path,
