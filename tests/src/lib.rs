@@ -50,8 +50,8 @@ pub struct Case {
     pub folder: PathBuf,
 }
 
-/// Returns whether tests that take minutes leave out nothing, as in `cargo xtask ci thorough`. Otherwise they take a part, the same one
-/// each time.
+/// Returns whether tests that take minutes run completely, as in `cargo xtask ci thorough`. Otherwise, they run a part,
+/// which is always the same.
 pub fn thorough() -> bool {
     std::env::var_os("SEAMGATE_TESTS").is_some_and(|tests| tests == "thorough")
 }

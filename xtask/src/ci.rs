@@ -62,7 +62,11 @@ const PARTS: [Part; 26] = [
     long("package", "what is published", package::package),
     long("oci", "the layouts of what is published, through a registry; after `package`", oci_check::check),
     long("install", "from an empty root to the demo, with each package; after `package`", install_times::check),
-    long("thorough", "tests of the sandbox, of which `tests` takes a part: all engines, settings and splits", thorough),
+    long(
+        "thorough",
+        "the tests that take minutes: archives, long runs, all engines and settings of the sandbox",
+        thorough,
+    ),
     long("fuzz", "10,000 inputs of each fuzz target", || fuzz::fuzz(Span::Inputs(10_000), &[])),
 ];
 
@@ -132,6 +136,7 @@ fn tests() -> Result<()> {
 }
 
 fn thorough() -> Result<()> {
-    let sandbox = ["test", "--release", "--locked", "--test", "sandbox"];
-    run(command("cargo").args(sandbox).env("SEAMGATE_TESTS", "thorough"))
+    let test = ["test", "--release", "--locked", "--test"];
+    run(command("cargo").args(test).arg("sandbox").env("SEAMGATE_TESTS", "thorough"))?;
+    run(command("cargo").args(test).args(["command_line", "--", "--ignored"]))
 }

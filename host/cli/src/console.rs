@@ -25,7 +25,7 @@ pub(crate) fn print_all(text: &str) -> Result<()> {
     if text.is_empty() { Ok(()) } else { print(text) }
 }
 
-/// Describes the number of contracts and profiles. Omits a kind of which there are none.
+/// Describes the number of contracts and profiles. Omits a kind whose number is 0.
 pub(crate) fn held(contracts: usize, profiles: usize) -> String {
     match (contracts, profiles) {
         (contracts, 0) => count(contracts, "contract"),

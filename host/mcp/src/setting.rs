@@ -99,7 +99,7 @@ impl Version {
         Ok(Version { text, plan, profiles, next: OnceLock::new() })
     }
 
-    /// Returns the part of the profile by which the gate itself decides.
+    /// Returns the part of the profile that the gate itself applies.
     pub(super) fn policy(&self) -> Policy {
         Policy::read(&self.text)
     }

@@ -306,7 +306,7 @@ fn an_interrupted_deletion_leaves_no_run() {
 
 /// Lists, exports and deletes 10,000 runs.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute: `cargo xtask ci thorough` runs this"]
 fn ten_thousand_runs() {
     let (archive, now) = (Archive::new("many"), now());
     archive.ended("first", now - 40 * DAY);

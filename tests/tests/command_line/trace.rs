@@ -547,7 +547,7 @@ fn the_last_states_are_kept_and_a_run_goes_on_with_them() {
 
 /// The figures of docs/trace.md. `cargo test --release -p seamgate-tests --test command_line -- ten_thousand --ignored --nocapture`
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes: `cargo xtask ci thorough` runs this"]
 fn a_run_of_ten_thousand_events() {
     let folder = fresh("long");
     let mut profile: Value = serde_json::from_str(&case("projections/run").profile).expect("JSON");

@@ -84,9 +84,9 @@ fn engines_do_not_differ() {
     for (number, (what, set_up)) in ENGINES.into_iter().enumerate() {
         // Each engine takes other cases.
         let is_chosen = |index: &usize| thorough() || index % ENGINES.len() == number;
-        let chosen: Vec<usize> = (0..cases.len()).filter(is_chosen).collect();
-        let some: Vec<Case> = chosen.iter().map(|index| cases[*index].clone()).collect();
-        let expected: Vec<Answer> = chosen.iter().map(|index| expected[*index].clone()).collect();
+        let chosen = (0..cases.len()).filter(is_chosen);
+        let (some, expected): (Vec<Case>, Vec<Answer>) =
+            chosen.map(|index| (cases[index].clone(), expected[index].clone())).unzip();
         let limits = Limits::default();
         let (mut config, pool) = Gate::engine(&limits, 8);
         set_up(&mut config, pool);

@@ -178,8 +178,8 @@ fn no_byte_of_an_output_is_in_the_next_instance() {
     for (number, (setting, slots, gate)) in gates.iter_mut().enumerate() {
         // As a gate is shipped, all ways; with one thing changed, a third of them, others each time.
         let is_chosen = |place: usize| thorough() || number < 2 || place % 3 == number % 3;
-        let chosen: Vec<_> = FILLS.into_iter().enumerate().filter(|(place, _)| is_chosen(*place)).collect();
-        let fills: Vec<_> = chosen.into_iter().map(|(_, fill)| fill).collect();
+        let chosen = FILLS.into_iter().enumerate().filter(|(place, _)| is_chosen(*place));
+        let fills: Vec<_> = chosen.map(|(_, fill)| fill).collect();
         let (same, next) = searched(gate, *slots, &fills);
         println!("{setting:45} {same:>20} {:>20}", next.iter().map(u64::to_string).collect::<Vec<_>>().join(" "));
         assert!(same > 1_000_000, "{setting}: the search finds the secret {same} times where it is");

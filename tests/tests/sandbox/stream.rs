@@ -10,7 +10,8 @@ use seamgate_core as core;
 use seamgate_tests::{Case, Random, cases, natively, thorough};
 use serde_json::Value;
 
-/// The number of times that each case is cut into pieces at random, natively and in the sandbox: by default, and in thorough tests.
+/// The number of times that each case is cut into pieces at random, natively and in the sandbox: by default, and in
+/// thorough tests.
 const SPLITS: [usize; 2] = [10, 40];
 const SANDBOXED: [usize; 2] = [1, 4];
 

@@ -86,7 +86,7 @@ pub(crate) struct Root {
     readable: bool,
 }
 
-/// Keywords because of which references are not resolved by JSON Pointers alone.
+/// Keywords that keep JSON Pointers alone from resolving references.
 const INDIRECT: [&str; 5] = ["$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor"];
 
 impl Root {

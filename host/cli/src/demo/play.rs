@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{console::print, status::Status};
 
-/// The names of the tools, each of which is a part.
+/// The names of the tools. Each tool is a part of its own.
 pub(super) const TOOLS: [&str; 3] = ["read_mail", "refund", "send_mail"];
 
 /// The most that a part reads, in bytes: far more than the demo's prompts.

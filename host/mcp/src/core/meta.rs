@@ -21,7 +21,7 @@ pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// The maximum number of user messages that the gate reads from a call. A run keeps no more.
 pub(super) const MAX_SAID: usize = 64;
 
-/// The extension by which results are delivered outside of calls. See [`super::tasks`].
+/// The extension that delivers results outside of calls. See [`super::tasks`].
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// The member of a call's `_meta` with the texts that the user wrote to the client: one text or several. No server

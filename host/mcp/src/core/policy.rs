@@ -1,4 +1,4 @@
-//! The part of a profile by which the gate itself decides.
+//! The part of a profile that the gate itself applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ const NEVER_TRUNCATED: u64 = 1024 * 1024;
 /// The gate's own tool, with which a client reads complete results.
 pub(crate) const READ_ARTIFACT: &str = "read_artifact";
 
-/// The part of a profile by which the gate itself decides.
+/// The part of a profile that the gate itself applies.
 #[derive(Clone, Default, Deserialize)]
 pub struct Policy {
     #[serde(default)]
