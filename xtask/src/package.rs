@@ -28,7 +28,9 @@ pub(crate) const DIGESTS: &str = "SHA256SUMS";
 
 /// The published crates, each after its dependencies: the library with the component inside, the crates of the command
 /// line, and the command line.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 14] = [
+    "seamgate-core",
+    "seamgate-kernel",
     "seamgate",
     "seamgate-text",
     "seamgate-authoring",

@@ -5120,8 +5120,8 @@ pub enum ChangeKind {
 Closed,
 /// The missing quote was added to a string that was cut off. The contract's `keep_cut_off` names it.
 ClosedString,
-/// The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a number,
-/// a literal or an escape.
+/// The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a
+/// number, a literal or an escape.
 Dropped,
 /// A comma was added.
 CommaAdded,
@@ -17258,12 +17258,12 @@ pub trait Guest {
 /// Merges the results of several attempts in order, and judges the merged document by the contract of their agent.
 /// A single report is returned unchanged.
 ///
-/// The first report with an output is the base. If a later attempt has at most as many items as are invalid, they
-/// are corrected items in the order of the quarantined ones (`over-limit` does not count). Items that the base
-/// already contains are skipped. An attempt with more items counts as a whole answer, and replaces the current
-/// document. If no item is invalid, or there is no room for one, the attempt must be accepted to do so. Neither
-/// corrected items nor a whole answer are used if fewer items or no valid document would remain. An accepted
-/// document is not replaced. `notes` says what was done, and `feedback` what is requested next.
+/// The first report with an output is the base. Its valid items stay unchanged. An item of a later attempt corrects
+/// the quarantined item that it matches: by `items.key` if the contract has one, else by the members that both share.
+/// Numbers and order do not count, unless nothing is left to compare and only one place is possible. An item without
+/// a match is not used, and an invalid item without a match stays in quarantine. A later attempt replaces the base
+/// only if it has every valid item unchanged and all requested items. An accepted document is not replaced. `notes`
+/// says what was done, and `feedback` what is requested next.
 ///
 /// The report describes the merged document, and has no candidates. Items have the numbers of the base attempt.
 /// Anything that comes from a report has no span, because it belongs to another text. The report is accepted if

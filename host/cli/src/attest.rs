@@ -116,7 +116,7 @@ fn made(arguments: &Make) -> Result<Status> {
 
 fn verify_statement(arguments: &Verify) -> Result<Status> {
     let Verify { statement, files, receipt, key } = arguments;
-    let keys = trusted(key)?;
+    let keys = trusted("--key", key)?;
     let text = input::named(statement, MAX_ATTESTATION).with_context(|| statement.display().to_string())?;
     let Some((receipt, _)) = verified(receipt, keys.clone())? else { return Ok(Status::Rejected) };
     let Attested { subject, predicate, .. } = match read_attestation(&String::from_utf8_lossy(&text), &receipt, &keys) {

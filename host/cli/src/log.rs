@@ -3,7 +3,7 @@
 use std::fmt;
 
 use anyhow::{Result, bail};
-use seamgate_text::{Level, escape_terminal, log, log_as_json, warn};
+use seamgate_text::{Level, escape_terminal, hide_in_log, log, log_as_json, warn};
 use serde_json::{Map, Value};
 use tracing::{
     Event, Subscriber,
@@ -24,7 +24,7 @@ const VARIABLE: &str = "SEAMGATE_LOG_FORMAT";
 pub(crate) enum LogFormat {
     /// Text for people
     Text,
-    /// One JSON object per line
+    /// One JSON object per line, with secrets redacted
     Json,
 }
 
@@ -38,6 +38,7 @@ pub(crate) fn begin(format: Option<LogFormat>, command: &str) -> Result<()> {
     };
     if format == LogFormat::Json {
         log_as_json(command);
+        hide_in_log(|text| seamgate_kernel::sanitize::redact(&text));
     }
     let filter = std::env::var("RUST_LOG").unwrap_or_default();
     if filter.trim().is_empty() {

@@ -20,7 +20,9 @@ use seamgate_trace::has_journal;
 
 use crate::{contracts::read_component, error::Unwritten, input, status::Status};
 
+mod extra;
 mod verdicts;
+mod witness;
 
 pub(crate) const HELP: &str = "\
 A receipt is one file: the events of a run, its profile, the artifacts that decisions need, and a signature. Whoever verifies it
@@ -51,6 +53,8 @@ enum Command {
     Verdicts(verdicts::Make),
     /// Extract the receipt of one verdict from a batch
     Row(verdicts::Take),
+    /// Enter a receipt in the log of a witness, and sign that it is there
+    Witness(witness::Arguments),
 }
 
 #[derive(clap::Args)]
@@ -99,6 +103,8 @@ struct Verify {
     /// The answers of a batch, one per line
     #[arg(long, value_name = "FILE", requires = "requests")]
     answers: Option<PathBuf>,
+    #[command(flatten)]
+    extra: extra::Options,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -109,6 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         (Some(Command::Verify(arguments)), _) => verify_file(arguments),
         (Some(Command::Verdicts(arguments)), _) => verdicts::make(arguments),
         (Some(Command::Row(arguments)), _) => verdicts::take(arguments),
+        (Some(Command::Witness(arguments)), _) => witness::run(arguments),
         (None, Some(make)) => made(make),
         (None, None) => bail!("name the folder of a run"),
     }
@@ -214,21 +221,23 @@ fn parts(withhold: &[String]) -> Result<Withhold> {
 }
 
 fn verify_file(arguments: &Verify) -> Result<Status> {
-    let Verify { file, key, profile, component, requests, answers, json } = arguments;
+    let Verify { file, key, profile, component, requests, answers, extra, json } = arguments;
     let lines =
         requests.as_ref().zip(answers.as_ref()).map(|(requests, answers)| verdicts::Files::of(requests, answers));
     let profile = profile.as_deref().map(read_profile).transpose()?;
-    let expected = Expected { keys: trusted(key)?, profile };
+    let expected = Expected { keys: trusted("--key", key)?, profile };
+    let extra = extra.read()?;
     let bytes = read(file)?;
     match (kind_of(&bytes), lines) {
         (Ok(kind @ (Kind::Batch | Kind::Row)), lines) => {
             let gate = gate(component.as_deref())?;
-            return verdicts::verify(kind, &bytes, gate, lines.as_ref(), &expected, *json);
+            return verdicts::verify(kind, &bytes, gate, lines.as_ref(), &expected, &extra, *json);
         }
         (_, Some(_)) => bail!("{}: it is not the receipt of a batch, so it has no --requests", file.display()),
         _ => {}
     }
-    let report = verify(&bytes, gate(component.as_deref())?, &expected);
+    let mut report = verify(&bytes, gate(component.as_deref())?, &expected);
+    extra.check(&bytes, &mut report.ok, &mut report.checks);
     print(&report, *json, text)?;
     Ok(match report {
         Report { ok: false, .. } => Status::Rejected,
@@ -252,17 +261,17 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>> {
     input::named(file, MAX_RECEIPT).with_context(|| input::name(Some(file)))
 }
 
-/// Parses the options `--key`.
-pub(crate) fn trusted(keys: &[String]) -> Result<Trusted> {
+/// Parses the keys that an option names.
+pub(crate) fn trusted(option: &str, keys: &[String]) -> Result<Trusted> {
     match keys.iter().any(|key| key == "any") {
         true => Ok(Trusted::Any),
-        false => Ok(Trusted::Keys(keys.iter().map(|key| read_key(key)).collect::<Result<_>>()?)),
+        false => Ok(Trusted::Keys(keys.iter().map(|key| read_key(option, key)).collect::<Result<_>>()?)),
     }
 }
 
-fn read_key(text: &str) -> Result<[u8; 32]> {
+fn read_key(option: &str, text: &str) -> Result<[u8; 32]> {
     public_key(text).with_context(|| {
-        format!("--key {text}: expected the 32 bytes of an Ed25519 key as base64url, a line of OpenSSH, or any")
+        format!("{option} {text}: expected the 32 bytes of an Ed25519 key as base64url, a line of OpenSSH, or any")
     })
 }
 

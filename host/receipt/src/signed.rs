@@ -9,7 +9,7 @@ use coset::{
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 /// The header parameter for CWT claims (RFC 9597).
-const CWT_CLAIMS: i64 = 15;
+pub(crate) const CWT_CLAIMS: i64 = 15;
 
 /// The claims `iss`, `sub` and `iat` (RFC 8392).
 const ISSUER: i64 = 1;
@@ -72,12 +72,8 @@ impl Signed {
         let message = CoseSign1::from_tagged_slice(file)
             .map_err(|_| wrong("it is not a tagged COSE_Sign1 message (RFC 9052, section 4.2)"))?;
         let CoseSign1 { protected: ProtectedHeader { header, .. }, unprotected, payload, signature } = message;
-        let claims = header.rest.iter().find(|(label, _)| *label == Label::Int(CWT_CLAIMS));
-        let claims = claims.and_then(|(_, claims)| claims.as_map()).ok_or_else(|| wrong("it has no CWT claims"))?;
-        let claim = |name: i64| claims.iter().find(|(key, _)| *key == Value::from(name)).map(|(_, value)| value);
-        let text = |name| claim(name).and_then(Value::as_text).map(str::to_owned);
-        let issued_at = claim(ISSUED_AT).and_then(Value::as_integer).and_then(|number| u64::try_from(number).ok());
-        let issued_at = issued_at.filter(|time| *time <= MAX_TIME);
+        let text = |name| claim(&header, name).and_then(Value::as_text).map(str::to_owned);
+        let (issuer, subject, issued_at) = (text(ISSUER), text(SUBJECT), issued_at(&header));
         let content_type = match header.content_type {
             Some(coset::ContentType::Text(text)) => text,
             _ => return Err(wrong("it has no content type")),
@@ -85,8 +81,8 @@ impl Signed {
         let signed = Signed {
             key: header.key_id.try_into().map_err(|_| wrong("it does not name the key that signed it"))?,
             content_type,
-            issuer: text(ISSUER).ok_or_else(|| wrong("it has no issuer"))?,
-            subject: text(SUBJECT).ok_or_else(|| wrong("it has no subject"))?,
+            issuer: issuer.ok_or_else(|| wrong("it has no issuer"))?,
+            subject: subject.ok_or_else(|| wrong("it has no subject"))?,
             issued_at: issued_at.ok_or_else(|| wrong("it has no time"))?,
             statement: payload.ok_or_else(|| wrong("it has no payload"))?,
             signature,
@@ -105,17 +101,11 @@ impl Signed {
     }
 
     fn message(&self, unprotected: Header) -> CoseSign1 {
-        let claims = ClaimsSetBuilder::new()
-            .issuer(self.issuer.clone())
-            .subject(self.subject.clone())
-            .issued_at(Timestamp::WholeSeconds(i64::try_from(self.issued_at).unwrap_or(i64::MAX)))
-            .build();
-        let claims = claims.to_vec().ok().and_then(|bytes| Value::from_slice(&bytes).ok()).unwrap_or(Value::Null);
         let header = HeaderBuilder::new()
             .algorithm(iana::Algorithm::EdDSA)
             .content_type(self.content_type.clone())
             .key_id(self.key.to_vec())
-            .value(CWT_CLAIMS, claims)
+            .value(CWT_CLAIMS, claims(Some(&self.issuer), Some(&self.subject), self.issued_at))
             .build();
         CoseSign1 {
             protected: ProtectedHeader { original_data: None, header },
@@ -124,4 +114,29 @@ impl Signed {
             signature: self.signature.clone(),
         }
     }
+}
+
+/// Returns CWT claims with an issuer, a subject and a time, as CBOR.
+pub(crate) fn claims(issuer: Option<&str>, subject: Option<&str>, issued_at: u64) -> Value {
+    let mut claims =
+        ClaimsSetBuilder::new().issued_at(Timestamp::WholeSeconds(i64::try_from(issued_at).unwrap_or(i64::MAX)));
+    if let Some(issuer) = issuer {
+        claims = claims.issuer(issuer.to_owned());
+    }
+    if let Some(subject) = subject {
+        claims = claims.subject(subject.to_owned());
+    }
+    claims.build().to_vec().ok().and_then(|bytes| Value::from_slice(&bytes).ok()).unwrap_or(Value::Null)
+}
+
+/// Returns a CWT claim in a header.
+fn claim(header: &Header, name: i64) -> Option<&Value> {
+    let (_, claims) = header.rest.iter().find(|(label, _)| *label == Label::Int(CWT_CLAIMS))?;
+    claims.as_map()?.iter().find(|(key, _)| *key == Value::from(name)).map(|(_, value)| value)
+}
+
+/// Returns the claim `iat`: a time in whole seconds since 1970.
+pub(crate) fn issued_at(header: &Header) -> Option<u64> {
+    let time = u64::try_from(claim(header, ISSUED_AT)?.as_integer()?).ok()?;
+    (time <= MAX_TIME).then_some(time)
 }

@@ -23,8 +23,8 @@ pub(crate) const CONTENT_TYPE: &str = "application/vnd.seamgate.verdicts+json";
 pub(crate) const VERSION: u64 = 1;
 
 /// The header parameter for proofs (RFC 9942), and the key of inclusion proofs in it.
-const PROOFS: i64 = 396;
-const INCLUSION: i64 = -1;
+pub(crate) const PROOFS: i64 = 396;
+pub(crate) const INCLUSION: i64 = -1;
 
 /// The maximum number of digests in a proof, which a tree with 2^64 leaves needs.
 const MAX_PATH: usize = 64;
@@ -172,18 +172,12 @@ impl Row {
         let (Some(proofs), Some(body)) = (parts.next(), parts.next()) else {
             return Err(wrong("it lacks the proof or the row"));
         };
-        let proof = { proofs.into_iter() }.next().and_then(|(_, all)| all.into_array().ok()?.into_iter().next());
-        let proof = proof.and_then(|proof| Value::from_slice(&proof.into_bytes().ok()?).ok()?.into_array().ok());
-        let mut proof = proof.unwrap_or_default().into_iter();
-        let mut number = || u64::try_from(proof.next()?.as_integer()?).ok();
-        let (Some(size), Some(index)) = (number(), number()) else { return Err(wrong("its proof is malformed")) };
-        let path = proof.next().and_then(|path| path.into_array().ok()).unwrap_or_default();
-        let path = path.into_iter().take(MAX_PATH).filter_map(|node| node.into_bytes().ok()?.try_into().ok());
+        let (size, index, path) = path_of(proofs).ok_or_else(|| wrong("its proof is malformed"))?;
         let mut body = body.into_iter().map(|(_, value)| value);
         let mut text = || body.next().and_then(|value| value.into_text().ok()).unwrap_or_default();
         let (request, answer) = (text(), text());
         let contracts = body.next().and_then(|value| value.into_array().ok()).unwrap_or_default();
-        let row = Row { signed, index, size, path: path.collect(), request, answer, contracts: texts(contracts) };
+        let row = Row { signed, index, size, path, request, answer, contracts: texts(contracts) };
         match row.signed.content_type == CONTENT_TYPE && row.encode() == file {
             true => Ok(row),
             false => Err(wrong("it has members that no receipt of a row has, or another encoding")),
@@ -210,6 +204,18 @@ impl Row {
         let own = row(self.request.as_bytes(), self.answer.as_bytes());
         Some(written(&root_of(own, self.index, self.size, &self.path)?))
     }
+}
+
+/// Returns the size of the tree, the index and the path of the first inclusion proof.
+pub(crate) fn path_of(proofs: Vec<(Value, Value)>) -> Option<(u64, u64, Vec<Digest>)> {
+    let (_, all) = proofs.into_iter().next()?;
+    let proof = all.into_array().ok()?.into_iter().next()?;
+    let mut proof = Value::from_slice(&proof.into_bytes().ok()?).ok()?.into_array().ok()?.into_iter();
+    let mut number = || u64::try_from(proof.next()?.as_integer()?).ok();
+    let (size, index) = (number()?, number()?);
+    let path = proof.next()?.into_array().ok()?;
+    let path = path.into_iter().take(MAX_PATH).filter_map(|node| node.into_bytes().ok()?.try_into().ok());
+    Some((size, index, path.collect()))
 }
 
 /// Returns the leaf of a row.

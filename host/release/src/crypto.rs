@@ -14,7 +14,7 @@ use sigstore_verify::{
 };
 
 /// Installs the provider for this process. Does nothing if one is already installed.
-pub(crate) fn install() {
+pub fn install() {
     let _ = crypto::install_default_provider(&Ring);
 }
 

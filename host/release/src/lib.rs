@@ -16,6 +16,7 @@ mod signature;
 mod verify;
 mod workflow;
 
+pub use crypto::install as install_cryptography;
 pub use report::{Check, CheckKind, Report, Unchecked};
 pub use signature::{MAX_TRUST_ROOT, Trust};
 pub use verify::{Expected, ReleaseError, verify};

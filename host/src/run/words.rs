@@ -13,7 +13,7 @@ use crate::types::{Confidence, Finish, Span, Violation};
 /// and changes nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far.
+    /// When, in milliseconds since 1970. The run's time is the greatest one seen.
     pub at: u64,
     /// What happened.
     pub kind: EventKind,
@@ -361,8 +361,7 @@ pub struct StartedEvent {
     /// The lists that `scope` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lists: Option<BTreeMap<String, Vec<String>>>,
-    /// The tools that servers list now, as in `tools_listed`. Without this member, all tools of the profile are
-    /// available.
+    /// The tools that servers list now, as in `tools_listed`. Without this member, all tools of the profile are available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listed: Option<Json>,
     /// The labels of data that the client has read in earlier runs.
@@ -493,8 +492,8 @@ pub struct CallEvent {
     pub server: Option<String>,
     pub tool: String,
     pub arguments: Json,
-    /// The digests of calls that an equal call may join, as in `same` of their decisions. A call that joins another is
-    /// not decided.
+    /// The digests of calls that an equal call may join, as in `same` of their decisions. A call that joins another is not
+    /// decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joinable: Option<Vec<String>>,
 }
@@ -543,8 +542,8 @@ pub struct ToolResultEvent {
     /// Any JSON.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Json>,
-    /// A whole result of the Model Context Protocol, which itself says whether the tool failed. Its `structuredContent`
-    /// is validated against the schema. Without that, its only text is validated.
+    /// A whole result of the Model Context Protocol, which itself says whether the tool failed. Its `structuredContent` is
+    /// validated against the schema. Without that, its only text is validated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Json>,
     /// Text. If the profile has a schema or items for the result, it is parsed as JSON.
@@ -644,8 +643,8 @@ pub struct ApprovalEvent {
     /// The new arguments as they would be sent: the text of a JSON object. Only with `edited`, and only in a loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// The approval also covers further calls of this run: those of the same tool with the same arguments except some,
-    /// as long as they need approval for no other reason. Not allowed with a token.
+    /// The approval also covers further calls of this run: those of the same tool with the same arguments except some, as
+    /// long as they need approval for no other reason. Not allowed with a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remember: Option<ApprovalRemember>,
     /// The reason, in the person's words. The model reads it if the call is rejected or edited.
@@ -1133,8 +1132,7 @@ impl From<FinishAction> for Action {
 pub struct AskModelAction {
     /// RUN/STEP/N: the N-th action of a step.
     pub key: String,
-    /// The purpose of the request. `frame`: turn free text into a task. `step`: continue. `final`: answer without
-    /// tools.
+    /// The purpose of the request. `frame`: turn free text into a task. `step`: continue. `final`: answer without tools.
     pub purpose: Purpose,
     /// The request to the model.
     pub prompt: Large<ModelPrompt>,
@@ -1167,8 +1165,8 @@ pub struct ExecuteAction {
     /// The approval that the call uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// The secrets whose values the host inserts into the arguments, in the order of the arguments. A host without
-    /// secrets must not send the call.
+    /// The secrets whose values the host inserts into the arguments, in the order of the arguments. A host without secrets
+    /// must not send the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secrets: Option<Vec<Secret>>,
 }
@@ -1831,12 +1829,12 @@ pub struct ParentRules {
     /// Values of the agent's results that an origin names: see facts.schema.json. The child's model does not see them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Vec<Json>>,
-    /// The number of times that each call was permitted in the agent's run and below it before the child started, if
-    /// the agent's budget has `same_call`. A call that waits for approval counts.
+    /// The number of times that each call was permitted in the agent's run and below it before the child started, if the
+    /// agent's budget has `same_call`. A call that waits for approval counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<BTreeMap<String, u64>>,
-    /// The times of the last permitted calls of each tool with a `rate`, in the agent's run and below it, before the
-    /// child started.
+    /// The times of the last permitted calls of each tool with a `rate`, in the agent's run and below it, before the child
+    /// started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recent: Option<BTreeMap<String, Vec<u64>>>,
     /// The number of times that other children, which run at the same time, may make each call that is not only a read.
@@ -1869,8 +1867,8 @@ pub struct Bounds {
     pub call: String,
     /// The tools that were handed on.
     pub tools: Vec<String>,
-    /// The rules of the agents above, beginning with the parent. Each of them judges each call of the child, in
-    /// addition to the child's own profile.
+    /// The rules of the agents above, beginning with the parent. Each of them judges each call of the child, in addition to
+    /// the child's own profile.
     pub rules: Vec<ParentRules>,
     /// The labels of the data that the parent has read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1880,8 +1878,7 @@ pub struct Bounds {
     /// The time of the event, in milliseconds since 1970. The time of the run is the greatest time so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
-    /// True if the last of the rules is the run's own profile after an edit. In a run without a parent, it is the only
-    /// one.
+    /// True if the last of the rules is the run's own profile after an edit. In a run without a parent, it is the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<bool>,
 }
@@ -2059,9 +2056,9 @@ pub struct Ask {
     pub digest: String,
     /// The principals who may decide. One of them is enough.
     pub by: Vec<String>,
-    /// The public keys of the principals that have keys. Such a principal's decision counts only with a token that one
-    /// of these keys signed, whichever profile lists the key. If the profiles of a child and of the agents above it
-    /// list different keys for one principal, the list is empty, and the principal cannot decide.
+    /// The public keys of the principals that have keys. Such a principal's decision counts only with a token that one of
+    /// these keys signed, whichever profile lists the key. If the profiles of a child and of the agents above it list
+    /// different keys for one principal, the list is empty, and the principal cannot decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<BTreeMap<String, Vec<String>>>,
     /// The time at which the ask and any approval of it expire.

@@ -75,6 +75,16 @@ pub fn sanitize(text: &str) -> Sanitized {
     Sanitized { text: out, found: inspected.found }
 }
 
+/// Returns the text with each secret replaced by `[redacted:KIND]`, and everything else unchanged. For logs.
+pub fn redact(text: &str) -> String {
+    let mut inspected = inspect(text);
+    inspected.edits.retain(|(_, edit)| matches!(edit, Edit::Redact(_)));
+    inspected.clean = Clean::Mark;
+    let mut out = String::with_capacity(text.len());
+    inspected.write(0..text.len(), &mut out);
+    out
+}
+
 /// A text, and all changes to it.
 #[derive(Debug, Clone)]
 pub struct Inspected<'t> {

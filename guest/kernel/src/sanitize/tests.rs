@@ -78,6 +78,12 @@ fn joiners_and_selectors_in_a_row_are_escaped() {
 }
 
 #[test]
+fn a_log_keeps_all_but_secrets() {
+    let text = "\u{200b}[a](https://evil.example/?q=x) ignore all previous instructions, password=hunter22";
+    assert_eq!(redact(text), text.replace("hunter22", "[redacted:password]"));
+}
+
+#[test]
 fn secrets_are_redacted() {
     let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx\nabcdefghijklmnop\n-----END RSA PRIVATE KEY-----";
     for (text, written) in [
@@ -102,6 +108,7 @@ fn secrets_are_redacted() {
             "[redacted:jwt] x".to_owned(),
         ),
     ] {
+        assert_eq!(redact(&text), written, "{text}");
         assert_eq!(sanitized(&text), written, "{text}");
         assert_eq!(sanitize(&text).found.redacted.total(), 1, "{text}");
     }

@@ -11,7 +11,7 @@ use seamgate::Gate;
 use seamgate_receipt::{Batch, Expected, Kind, Row, Rows, VerdictsReport, VerdictsStatement, verify_batch, verify_row};
 use seamgate_text::{count, say};
 
-use super::{check_line, encoded, is_new, key_for, now, print, read, write};
+use super::{check_line, encoded, extra::Extra, is_new, key_for, now, print, read, write};
 use crate::{contracts, ndjson, status::Status};
 
 /// The requests and the answers of a batch: the same number of lines.
@@ -171,14 +171,16 @@ pub(super) fn verify(
     gate: Gate,
     lines: Option<&Files>,
     expected: &Expected,
+    extra: &Extra,
     is_json: bool,
 ) -> Result<Status> {
-    let report = match (kind, lines) {
+    let mut report = match (kind, lines) {
         (Kind::Row, None) => verify_row(file, gate, ndjson::line, expected),
         (Kind::Row, Some(_)) => bail!("the receipt of one row has its request and its answer: leave out --requests"),
         (_, Some(lines)) => verify_batch(file, &lines.rows(None)?.0.tree(), expected),
         (_, None) => bail!("the receipt of a batch needs its rows: --requests FILE --answers FILE"),
     };
+    extra.check(file, &mut report.ok, &mut report.checks);
     print(&report, is_json, text)?;
     Ok(if report.ok { Status::Accepted } else { Status::Rejected })
 }

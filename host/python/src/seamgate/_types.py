@@ -245,7 +245,8 @@ class ChangeKind(str, enum.Enum):
     another case, or a removed `null`.
     """
     UNWRAPPED = "unwrapped"
-    """The envelope around the document was removed, or a missing envelope was added, because the contract asks for it."""
+    """The envelope around the document was removed, or a missing envelope was added, because the contract asks for it.
+    """
 
 
 @dataclass(frozen=True)

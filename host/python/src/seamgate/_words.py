@@ -1833,4 +1833,4 @@ class ApprovalDecision:
 
 
 Decision = AllowedDecision | DeniedDecision | ApprovalDecision
-"""Whether a call may run. It is true if the call may run now."""
+"""The decision whether a call may run. It is true if the call may run now."""

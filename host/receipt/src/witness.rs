@@ -1,0 +1,177 @@
+//! Witnesses of receipts: whoever keeps a log of receipts signs that a file is an entry of it.
+//!
+//! The entries of a log are the leaves of a Merkle tree (RFC 9162, section 2.1). The file that a witness returns is a
+//! receipt in the sense of RFC 9942: a `COSE_Sign1` message with an inclusion proof, whose detached payload is the root.
+
+use ciborium::Value;
+use coset::{CborSerializable, CoseSign1, Header, HeaderBuilder, Label, ProtectedHeader, TaggedCborSerializable, iana};
+use data_encoding::HEXLOWER;
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+use crate::{
+    journal::{sha256, written},
+    signed::{NotAReceipt, claims, issued_at},
+    tree::{Digest, Tree, leaf, root_of},
+    verdicts::{INCLUSION, PROOFS, path_of},
+    verify::{Check, Failed, Trusted},
+};
+
+/// The largest file of a witness, in bytes.
+pub const MAX_WITNESS: usize = 64 * 1024;
+
+/// The header parameter for the kind of tree (RFC 9942), and the value for the trees of RFC 9162 with SHA-256.
+const TREE: i64 = 395;
+const RFC9162_SHA256: i64 = 1;
+
+/// The prefix of a line in a log.
+const PREFIX: &str = "sha256:";
+
+/// The name of the check.
+const NAME: &str = "witness";
+
+/// The log of a witness: the digests of files, one per line, in the order in which they came.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Log(Vec<Digest>);
+
+/// A line of a log that is not a digest, from 1.
+#[derive(Debug, thiserror::Error)]
+#[error("line {0} is not a digest, such as sha256:b5c7…")]
+pub struct NotALog(usize);
+
+/// A statement of a witness: a file is an entry of its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// The public key of the witness.
+    pub key: [u8; 32],
+    /// The time of the signature, in seconds since 1970.
+    pub issued_at: u64,
+    /// The number of the entry, from 0.
+    pub index: u64,
+    /// The number of entries.
+    pub size: u64,
+    /// The siblings of the nodes above the entry, from the bottom up.
+    pub path: Vec<[u8; 32]>,
+    /// The signature, which has 64 bytes. Empty before it is signed.
+    pub signature: Vec<u8>,
+}
+
+impl Log {
+    /// Parses a log. A last line without a line end is not an entry, because a program may be writing it.
+    ///
+    /// # Errors
+    ///
+    /// A line is not a digest.
+    pub fn read(text: &str) -> Result<Self, NotALog> {
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let digest = |(index, line): (usize, &str)| {
+            let hex = line.trim_end().strip_prefix(PREFIX);
+            let bytes = hex.and_then(|hex| HEXLOWER.decode(hex.as_bytes()).ok()?.try_into().ok());
+            bytes.ok_or(NotALog(index + 1))
+        };
+        lines.enumerate().map(digest).collect::<Result<_, _>>().map(Log)
+    }
+
+    /// Adds a file, and returns its line, with its line end. Returns `None` if the log already has the file.
+    pub fn add(&mut self, file: &[u8]) -> Option<String> {
+        let entry = sha256(file);
+        (!self.0.contains(&entry)).then(|| {
+            self.0.push(entry);
+            format!("{}\n", written(&entry))
+        })
+    }
+
+    /// Signs that the log has a file. `sign` returns the signature of a text. Returns `None` if the log does not have it.
+    ///
+    /// # Errors
+    ///
+    /// The error that `sign` returned.
+    pub fn witness<E>(
+        &self,
+        file: &[u8],
+        key: [u8; 32],
+        now: u64,
+        sign: impl FnOnce(&[u8]) -> Result<Vec<u8>, E>,
+    ) -> Result<Option<Witness>, E> {
+        let entry = sha256(file);
+        let Some(index) = self.0.iter().position(|one| *one == entry) else { return Ok(None) };
+        let tree = Tree::of(self.0.iter().map(|entry| leaf(entry)).collect());
+        let (index_of, size) = (index as u64, tree.leaves() as u64);
+        let path = tree.path(index);
+        let mut witness = Witness { key, issued_at: now, index: index_of, size, path, signature: Vec::new() };
+        witness.signature = sign(&witness.to_be_signed(&tree.root()))?;
+        Ok(Some(witness))
+    }
+}
+
+impl Witness {
+    /// Reads a file in the only encoding that [`encode`](Self::encode) writes.
+    ///
+    /// # Errors
+    ///
+    /// The file is not the statement of a witness, or has another encoding.
+    pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
+        let wrong = NotAReceipt::of;
+        let message = CoseSign1::from_tagged_slice(file)
+            .map_err(|_| wrong("it is not a tagged COSE_Sign1 message (RFC 9052, section 4.2)"))?;
+        let CoseSign1 { protected: ProtectedHeader { header, .. }, unprotected, signature, .. } = message;
+        let key = <[u8; 32]>::try_from(header.key_id.clone());
+        let key = key.map_err(|_| wrong("it does not name the key that signed it"))?;
+        let issued_at = issued_at(&header).ok_or_else(|| wrong("it has no time"))?;
+        let proofs = unprotected.rest.into_iter().next().and_then(|(_, proofs)| proofs.into_map().ok());
+        let (size, index, path) = proofs.and_then(path_of).ok_or_else(|| wrong("its proof is malformed"))?;
+        let witness = Witness { key, issued_at, index, size, path, signature };
+        match witness.encode() == file {
+            true => Ok(witness),
+            false => Err(wrong("it has members that no statement of a witness has, or another encoding")),
+        }
+    }
+
+    /// Returns the bytes of the file.
+    pub fn encode(&self) -> Vec<u8> {
+        let path = Value::Array(self.path.iter().map(|node| Value::Bytes(node.to_vec())).collect());
+        let proof = Value::Array(vec![Value::from(self.size), Value::from(self.index), path]);
+        // Encoding it cannot fail.
+        let proof = Value::Bytes(proof.to_vec().unwrap_or_default());
+        let proofs = Value::Map(vec![(Value::from(INCLUSION), Value::Array(vec![proof]))]);
+        let unprotected = Header { rest: vec![(Label::Int(PROOFS), proofs)], ..Header::default() };
+        self.message(unprotected).to_tagged_vec().unwrap_or_default()
+    }
+
+    fn message(&self, unprotected: Header) -> CoseSign1 {
+        let header = HeaderBuilder::new()
+            .algorithm(iana::Algorithm::EdDSA)
+            .key_id(self.key.to_vec())
+            .value(crate::signed::CWT_CLAIMS, claims(None, None, self.issued_at))
+            .value(TREE, Value::from(RFC9162_SHA256))
+            .build();
+        let protected = ProtectedHeader { original_data: None, header };
+        CoseSign1 { protected, unprotected, payload: None, signature: self.signature.clone() }
+    }
+
+    fn to_be_signed(&self, root: &Digest) -> Vec<u8> {
+        self.message(Header::default()).tbs_detached_data(root, &[])
+    }
+}
+
+/// Checks that a trusted witness signed that the file is an entry of its log.
+pub fn check_witness(file: &[u8], witness: &[u8], keys: &Trusted) -> Check {
+    let checked = || {
+        let witness = Witness::read(witness).map_err(|error| error.to_string())?;
+        let Witness { key, index, size, path, issued_at, signature } = &witness;
+        if let Trusted::Keys(keys) = keys
+            && !keys.contains(key)
+        {
+            return Err("a key signed it that was not given".to_owned());
+        }
+        let root = root_of(leaf(&sha256(file)), *index, *size, path).ok_or("its proof fits no log of this size")?;
+        let is_signed = UnparsedPublicKey::new(&ED25519, key).verify(&witness.to_be_signed(&root), signature).is_ok();
+        match is_signed {
+            true => Ok(format!("entry {} of {size} in the log, signed at {issued_at} by its clock", index + 1)),
+            false => Err("it is about another file, or the signature is wrong".to_owned()),
+        }
+    };
+    match checked() {
+        Ok(detail) => Check::passed(NAME, &detail),
+        Err(detail) => Failed::of(NAME, detail).check(),
+    }
+}
