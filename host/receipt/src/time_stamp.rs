@@ -24,7 +24,7 @@ pub enum NotAnAuthority {
     #[error("it has no certificates in PEM: {0}")]
     Pem(String),
     /// A certificate is missing.
-    #[error("it has {0}: it must have the authority's own certificate first, and its root certificate last")]
+    #[error("it has {0} of the two or more certificates: the authority's own first, and its root certificate last")]
     TooFew(usize),
 }
 
@@ -57,6 +57,6 @@ pub fn check_time_stamp(file: &[u8], stamp: &[u8], authority: &Authority) -> Che
     match verify_timestamp_for_authority(&token, &SignatureBytes::from_bytes(file), &authority.0) {
         Ok(time) => Check::passed(NAME, &format!("the file existed at {time}, as the authority states")),
         Err(Error::HashMismatch { .. }) => Failed::of(NAME, "it is the stamp of another file").check(),
-        Err(error) => Failed::of(NAME, error.to_string()).check(),
+        Err(error) => Failed::of(NAME, format!("it cannot be verified: {error}")).check(),
     }
 }

@@ -3,14 +3,17 @@
 //! The entries of a log are the leaves of a Merkle tree (RFC 9162, section 2.1). The file that a witness returns is a
 //! receipt in the sense of RFC 9942: a `COSE_Sign1` message with an inclusion proof, whose detached payload is the root.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use ciborium::Value;
 use coset::{CborSerializable, CoseSign1, Header, HeaderBuilder, Label, ProtectedHeader, TaggedCborSerializable, iana};
 use data_encoding::HEXLOWER;
+use humantime::format_rfc3339_seconds;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::{
     journal::{sha256, written},
-    signed::{NotAReceipt, claims, issued_at},
+    signed::{CWT_CLAIMS, NotAReceipt, claims, issued_at},
     tree::{Digest, Tree, leaf, root_of},
     verdicts::{INCLUSION, PROOFS, path_of},
     verify::{Check, Failed, Trusted},
@@ -23,8 +26,14 @@ pub const MAX_WITNESS: usize = 64 * 1024;
 const TREE: i64 = 395;
 const RFC9162_SHA256: i64 = 1;
 
+/// The claim with the number of entries.
+const ENTRIES: &str = "entries";
+
 /// The prefix of a line in a log.
 const PREFIX: &str = "sha256:";
+
+/// The latest time that RFC 3339 can express, in seconds since 1970: the end of the year 9999.
+const MAX_DATE: u64 = 253_402_300_799;
 
 /// The name of the check.
 const NAME: &str = "witness";
@@ -138,10 +147,15 @@ impl Witness {
     }
 
     fn message(&self, unprotected: Header) -> CoseSign1 {
+        let mut claims = claims(None, None, self.issued_at);
+        // An inclusion proof does not bind the size of the tree.
+        if let Value::Map(claims) = &mut claims {
+            claims.push((Value::from(ENTRIES), Value::from(self.size)));
+        }
         let header = HeaderBuilder::new()
             .algorithm(iana::Algorithm::EdDSA)
             .key_id(self.key.to_vec())
-            .value(crate::signed::CWT_CLAIMS, claims(None, None, self.issued_at))
+            .value(CWT_CLAIMS, claims)
             .value(TREE, Value::from(RFC9162_SHA256))
             .build();
         let protected = ProtectedHeader { original_data: None, header };
@@ -151,6 +165,13 @@ impl Witness {
     fn to_be_signed(&self, root: &Digest) -> Vec<u8> {
         self.message(Header::default()).tbs_detached_data(root, &[])
     }
+}
+
+/// Formats a time in seconds since 1970 as in RFC 3339.
+fn written_time(seconds: u64) -> String {
+    UNIX_EPOCH
+        .checked_add(Duration::from_secs(seconds.min(MAX_DATE)))
+        .map_or_else(String::new, |time| format_rfc3339_seconds(time).to_string())
 }
 
 /// Checks that a trusted witness signed that the file is an entry of its log.
@@ -166,7 +187,9 @@ pub fn check_witness(file: &[u8], witness: &[u8], keys: &Trusted) -> Check {
         let root = root_of(leaf(&sha256(file)), *index, *size, path).ok_or("its proof fits no log of this size")?;
         let is_signed = UnparsedPublicKey::new(&ED25519, key).verify(&witness.to_be_signed(&root), signature).is_ok();
         match is_signed {
-            true => Ok(format!("entry {} of {size} in the log, signed at {issued_at} by its clock", index + 1)),
+            true => {
+                Ok(format!("entry {} of {size} in its log at {}, by its clock", index + 1, written_time(*issued_at)))
+            }
             false => Err("it is about another file, or the signature is wrong".to_owned()),
         }
     };

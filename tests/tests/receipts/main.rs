@@ -1,5 +1,6 @@
 //! Receipts of recorded runs: each verifies, and no forgery of one does, also with the key that signs.
 
+mod evidence;
 mod forged;
 mod recorded;
 
