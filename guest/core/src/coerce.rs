@@ -68,7 +68,7 @@ fn readings(document: &Document, misfits: &Misfits, is_left: impl Fn(Span) -> bo
     by_place(edits, |edit| (edit.span.start, edit.span.end))
 }
 
-/// Returns, for each edit, whether its result is still invalid. The result is the value, a value inside it, or the
+/// Returns one flag per edit: whether its result is still invalid. The result is the value, a value inside it, or the
 /// object that lost a member.
 fn in_vain(
     contract: &Contract,

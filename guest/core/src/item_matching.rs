@@ -492,8 +492,8 @@ impl<'b> ItemMatching<'b> {
                 _ => {}
             }
         }
-        // An item with changed members could be anything. The exception is an answer with exactly as many items as were
-        // requested, each of which claims a different one.
+        // An item with changed members could be anything. The exception is an answer that has as many items as were
+        // requested, if each item claims a different requested item.
         let is_complete = self.wanted().all(|at| taken.contains(&at) || claims.contains_key(&at));
         let is_complete = is_complete && came.len() == taken.len() + claims.len();
         for (wanted, (claim, at)) in claims {

@@ -7,6 +7,7 @@
 
 mod attest;
 mod envelope;
+mod inclusion;
 mod journal;
 mod kind;
 mod run;

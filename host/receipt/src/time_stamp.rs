@@ -10,7 +10,7 @@ use crate::verify::{Check, Failed};
 pub const MAX_TIME_STAMP: usize = 1024 * 1024;
 
 /// The name of the check.
-const NAME: &str = "time stamp";
+const NAME: &str = "time_stamp";
 
 /// An authority whose time stamps are trusted.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Authority {
 /// token in it. The authority must sign with ECDSA on P-256 or P-384. Its certificates must be valid at the time in the
 /// stamp, and they are not checked for revocation.
 ///
-/// The process must have a cryptography provider of Sigstore's library.
+/// The process must have installed a cryptography provider for Sigstore's library.
 pub fn check_time_stamp(file: &[u8], stamp: &[u8], authority: &Authority) -> Check {
     let token = TimestampToken::from_bytes(stamp);
     match verify_timestamp_for_authority(&token, &SignatureBytes::from_bytes(file), &authority.0) {

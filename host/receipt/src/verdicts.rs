@@ -5,12 +5,13 @@
 //! proofs of such trees, and can be verified without the other rows.
 
 use ciborium::Value;
-use coset::{CborSerializable, Label};
+use coset::Label;
 use seamgate::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     envelope::{BODY, texts, values},
+    inclusion,
     journal::{digests, written},
     signed::{NotAReceipt, Signed},
     tree::{Digest, Tree, leaf, root_of},
@@ -21,13 +22,6 @@ pub(crate) const CONTENT_TYPE: &str = "application/vnd.seamgate.verdicts+json";
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
-
-/// The header parameter for proofs (RFC 9942), and the key of inclusion proofs in it.
-pub(crate) const PROOFS: i64 = 396;
-pub(crate) const INCLUSION: i64 = -1;
-
-/// The maximum number of digests in a proof, which a tree with 2^64 leaves needs.
-const MAX_PATH: usize = 64;
 
 /// The statement that is signed, as compact JSON with its members in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,12 +162,12 @@ impl Row {
     pub fn read(file: &[u8]) -> Result<Self, NotAReceipt> {
         let wrong = NotAReceipt::of;
         let (signed, unprotected) = Signed::decode(file)?;
-        let mut parts = unprotected.into_iter().map(|(_, value)| value.into_map().unwrap_or_default());
-        let (Some(proofs), Some(body)) = (parts.next(), parts.next()) else {
+        let mut parts = unprotected.into_iter().map(|(_, value)| value);
+        let (Some(proof), Some(body)) = (parts.next(), parts.next()) else {
             return Err(wrong("it lacks the proof or the row"));
         };
-        let (size, index, path) = path_of(proofs).ok_or_else(|| wrong("its proof is malformed"))?;
-        let mut body = body.into_iter().map(|(_, value)| value);
+        let (size, index, path) = inclusion::read(proof).ok_or_else(|| wrong("its proof is malformed"))?;
+        let mut body = body.into_map().unwrap_or_default().into_iter().map(|(_, value)| value);
         let mut text = || body.next().and_then(|value| value.into_text().ok()).unwrap_or_default();
         let (request, answer) = (text(), text());
         let contracts = body.next().and_then(|value| value.into_array().ok()).unwrap_or_default();
@@ -186,17 +180,13 @@ impl Row {
 
     /// Returns the bytes of the file.
     pub fn encode(&self) -> Vec<u8> {
-        let path = Value::Array(self.path.iter().map(|node| Value::Bytes(node.to_vec())).collect());
-        let proof = Value::Array(vec![Value::from(self.size), Value::from(self.index), path]);
-        // Encoding it cannot fail.
-        let proof = Value::Bytes(proof.to_vec().unwrap_or_default());
-        let proofs = Value::Map(vec![(Value::from(INCLUSION), Value::Array(vec![proof]))]);
         let body = Value::Map(vec![
             (Value::from("request"), Value::Text(self.request.clone())),
             (Value::from("answer"), Value::Text(self.answer.clone())),
             (Value::from("contracts"), values(&self.contracts)),
         ]);
-        self.signed.encode(vec![(Label::Int(PROOFS), proofs), (Label::Text(BODY.to_owned()), body)])
+        self.signed
+            .encode(vec![inclusion::header(self.size, self.index, &self.path), (Label::Text(BODY.to_owned()), body)])
     }
 
     /// Returns the root that follows from the row and its proof. `None` if the proof does not fit.
@@ -204,18 +194,6 @@ impl Row {
         let own = row(self.request.as_bytes(), self.answer.as_bytes());
         Some(written(&root_of(own, self.index, self.size, &self.path)?))
     }
-}
-
-/// Returns the size of the tree, the index and the path of the first inclusion proof.
-pub(crate) fn path_of(proofs: Vec<(Value, Value)>) -> Option<(u64, u64, Vec<Digest>)> {
-    let (_, all) = proofs.into_iter().next()?;
-    let proof = all.into_array().ok()?.into_iter().next()?;
-    let mut proof = Value::from_slice(&proof.into_bytes().ok()?).ok()?.into_array().ok()?.into_iter();
-    let mut number = || u64::try_from(proof.next()?.as_integer()?).ok();
-    let (size, index) = (number()?, number()?);
-    let path = proof.next()?.into_array().ok()?;
-    let path = path.into_iter().take(MAX_PATH).filter_map(|node| node.into_bytes().ok()?.try_into().ok());
-    Some((size, index, path.collect()))
 }
 
 /// Returns the leaf of a row.

@@ -43,7 +43,8 @@ pub struct Expected {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Check {
-    /// `encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or `approvals`.
+    /// `encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or `approvals`. Of evidence
+    /// from others: `time_stamp` or `witness`.
     pub check: &'static str,
     /// `true` if the check passed.
     pub ok: bool,

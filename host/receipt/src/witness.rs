@@ -1,4 +1,4 @@
-//! Witnesses of receipts: whoever keeps a log of receipts signs that a file is an entry of it.
+//! Witnesses of receipts. A witness keeps a log of receipts, and signs that a file is an entry of this log.
 //!
 //! The entries of a log are the leaves of a Merkle tree (RFC 9162, section 2.1). The file that a witness returns is a
 //! receipt in the sense of RFC 9942: a `COSE_Sign1` message with an inclusion proof, whose detached payload is the root.
@@ -6,16 +6,16 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use ciborium::Value;
-use coset::{CborSerializable, CoseSign1, Header, HeaderBuilder, Label, ProtectedHeader, TaggedCborSerializable, iana};
+use coset::{CoseSign1, Header, HeaderBuilder, ProtectedHeader, TaggedCborSerializable, iana};
 use data_encoding::HEXLOWER;
 use humantime::format_rfc3339_seconds;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::{
+    inclusion,
     journal::{sha256, written},
     signed::{CWT_CLAIMS, NotAReceipt, claims, issued_at},
     tree::{Digest, Tree, leaf, root_of},
-    verdicts::{INCLUSION, PROOFS, path_of},
     verify::{Check, Failed, Trusted},
 };
 
@@ -38,11 +38,11 @@ const MAX_DATE: u64 = 253_402_300_799;
 /// The name of the check.
 const NAME: &str = "witness";
 
-/// The log of a witness: the digests of files, one per line, in the order in which they came.
+/// The log of a witness: the digests of files, one per line, in the order of their arrival.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Log(Vec<Digest>);
 
-/// A line of a log that is not a digest, from 1.
+/// The number of a line that is not a digest, from 1.
 #[derive(Debug, thiserror::Error)]
 #[error("line {0} is not a digest, such as sha256:b5c7…")]
 pub struct NotALog(usize);
@@ -123,11 +123,10 @@ impl Witness {
         let message = CoseSign1::from_tagged_slice(file)
             .map_err(|_| wrong("it is not a tagged COSE_Sign1 message (RFC 9052, section 4.2)"))?;
         let CoseSign1 { protected: ProtectedHeader { header, .. }, unprotected, signature, .. } = message;
-        let key = <[u8; 32]>::try_from(header.key_id.clone());
-        let key = key.map_err(|_| wrong("it does not name the key that signed it"))?;
         let issued_at = issued_at(&header).ok_or_else(|| wrong("it has no time"))?;
-        let proofs = unprotected.rest.into_iter().next().and_then(|(_, proofs)| proofs.into_map().ok());
-        let (size, index, path) = proofs.and_then(path_of).ok_or_else(|| wrong("its proof is malformed"))?;
+        let key = header.key_id.try_into().map_err(|_| wrong("it does not name the key that signed it"))?;
+        let proof = unprotected.rest.into_iter().next().and_then(|(_, proof)| inclusion::read(proof));
+        let (size, index, path) = proof.ok_or_else(|| wrong("its proof is malformed"))?;
         let witness = Witness { key, issued_at, index, size, path, signature };
         match witness.encode() == file {
             true => Ok(witness),
@@ -137,13 +136,9 @@ impl Witness {
 
     /// Returns the bytes of the file.
     pub fn encode(&self) -> Vec<u8> {
-        let path = Value::Array(self.path.iter().map(|node| Value::Bytes(node.to_vec())).collect());
-        let proof = Value::Array(vec![Value::from(self.size), Value::from(self.index), path]);
+        let proof = inclusion::header(self.size, self.index, &self.path);
         // Encoding it cannot fail.
-        let proof = Value::Bytes(proof.to_vec().unwrap_or_default());
-        let proofs = Value::Map(vec![(Value::from(INCLUSION), Value::Array(vec![proof]))]);
-        let unprotected = Header { rest: vec![(Label::Int(PROOFS), proofs)], ..Header::default() };
-        self.message(unprotected).to_tagged_vec().unwrap_or_default()
+        self.message(Header { rest: vec![proof], ..Header::default() }).to_tagged_vec().unwrap_or_default()
     }
 
     fn message(&self, unprotected: Header) -> CoseSign1 {

@@ -24,7 +24,7 @@ pub(super) struct Format {
 /// The name of a format, its form, and its check.
 type Known = (&'static str, &'static str, fn(&str) -> bool);
 
-/// The formats that are asserted in every draft, regardless of which draft introduced the name.
+/// The formats that every draft asserts, even if a later draft introduced the name.
 const KNOWN: &[Known] = &[
     ("date", "a day of the calendar written YYYY-MM-DD", date),
     ("date-time", "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 instead of Z", date_time),

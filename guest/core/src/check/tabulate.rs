@@ -14,11 +14,11 @@ use crate::{order::sort_by, scan::hash};
 /// alternative.
 const MAX_APPLIED: usize = 16;
 
-/// The maximum number of schemas and members that are read for a contract's tables, for each schema of the contract.
-/// Beyond this limit, unions get no table.
+/// Building the tables of a contract may read this many schemas and members per schema of the contract. Beyond this
+/// limit, unions get no table.
 const STEPS_PER_SCHEMA: usize = 64;
 
-/// The maximum number of entries of a table, for each of its schemas and strings.
+/// A table may have this many entries per schema and string in it.
 const ENTRIES: usize = 4;
 
 /// Adds tables to each schema for the schemas that it applies.

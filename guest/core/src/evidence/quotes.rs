@@ -6,7 +6,7 @@ const MAX_BATCH: usize = 64 * 1024;
 /// No node, or no quote.
 const NONE: u32 = u32::MAX;
 
-/// Returns, for each quote, whether the text contains it. `quotes` must be sorted, unique and not empty.
+/// Returns one flag per quote: whether the text contains the quote. `quotes` must be sorted, unique and not empty.
 ///
 /// A quote that begins or ends inside a word or number, such as `481` in `12,481`, does not match.
 pub(super) fn found(text: &str, quotes: &[&str]) -> Vec<bool> {

@@ -22,8 +22,8 @@ use crate::{
     scan::white_space,
 };
 
-/// The number of bytes, for each byte of the output, that the scan may read ahead to distinguish an end from data that
-/// looks like one.
+/// The scan may read ahead this many bytes per byte of the output, to distinguish an end from data that looks like an
+/// end.
 const AHEAD_PER_BYTE: usize = 2;
 
 /// The number of bytes, in addition to the length of the output, that the scan may read to recognize brackets that

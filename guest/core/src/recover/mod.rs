@@ -24,7 +24,7 @@ use crate::{
 use extent::{Containers, Extent};
 use resync::Beginning;
 
-/// The number of bytes, for each byte of the text, that the search for well-formed text may read.
+/// The search for well-formed text may read this many bytes per byte of the text.
 const BYTES_PER_BYTE: usize = 2;
 
 /// The minimum of that budget, in bytes, so that many readings of a short text are tried.

@@ -1,4 +1,4 @@
-//! Evidence from others about a receipt, each in a file of its own: time stamps and statements of witnesses.
+//! Evidence from others about a receipt, each in a separate file: time stamps and statements of witnesses.
 
 use std::path::PathBuf;
 
@@ -53,17 +53,15 @@ impl Options {
 impl Extra {
     /// Adds the checks of the evidence, if all checks before passed. The first failed check ends them.
     pub(super) fn check(&self, file: &[u8], is_ok: &mut bool, checks: &mut Vec<Check>) {
-        let time_stamp = || {
-            let (stamp, authority) = self.time_stamp.as_ref()?;
+        let time_stamp = self.time_stamp.iter().map(|(stamp, authority)| {
             seamgate_release::install_cryptography();
-            Some(check_time_stamp(file, stamp, authority))
-        };
-        let witness = || self.witness.as_ref().map(|(witness, keys)| check_witness(file, witness, keys));
-        for check in [&time_stamp as &dyn Fn() -> Option<Check>, &witness] {
-            if *is_ok && let Some(check) = check() {
-                *is_ok = check.ok;
-                checks.push(check);
-            }
+            check_time_stamp(file, stamp, authority)
+        });
+        let witness = self.witness.iter().map(|(witness, keys)| check_witness(file, witness, keys));
+        let mut evidence = time_stamp.chain(witness);
+        while *is_ok && let Some(check) = evidence.next() {
+            *is_ok = check.ok;
+            checks.push(check);
         }
     }
 }

@@ -208,7 +208,7 @@ impl<'s> Compiler<'s> {
         Some(act)
     }
 
-    /// Returns the act for an object, for each row of a discriminator table.
+    /// Returns one act for an object per row of a discriminator table.
     fn told(&mut self, rules: &Rules, union: Union) -> Option<Told> {
         let schemas = self.schemas;
         let table = schemas.get(union.schema).tables[union.number].as_deref()?;
