@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate_receipt::Log;
+use seamgate_receipt::{Log, kind_of};
 use seamgate_text::say;
 
 use super::{encoded, key_for, now, read, write};
@@ -52,6 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let Arguments { file, log: path, output, key_file } = arguments;
     let key = key_for(output, key_file)?;
     let receipt = read(file)?;
+    kind_of(&receipt).with_context(|| file.display().to_string())?;
     let (mut kept, mut log) = open(path).with_context(|| path.display().to_string())?;
     if let Some(line) = log.add(&receipt) {
         // The entry must be on the disk before anybody can have a statement about it.
