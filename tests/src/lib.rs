@@ -23,6 +23,7 @@ pub mod console;
 pub mod fixture;
 pub mod hostile;
 pub mod http;
+pub mod other;
 pub mod patterns;
 mod pieces;
 mod random;

@@ -1,5 +1,7 @@
 //! `seamgate run`: runs an agent that is a program, and judges its output.
 
+mod rows;
+
 use std::{
     ffi::OsString,
     fs,
@@ -27,6 +29,7 @@ use crate::{
     input,
     lists::{self, Lists},
     notice::print_warning,
+    run::rows::Rows,
     status::Status,
 };
 
@@ -81,6 +84,12 @@ pub(crate) struct Arguments {
     /// Keep each raw output in a file beside the journal
     #[arg(long, requires = "journal")]
     keep_outputs: bool,
+    /// A file to which each attempt is appended as a request of 'check --ndjson', for a receipt
+    #[arg(long, value_name = "FILE", requires = "answers")]
+    requests: Option<PathBuf>,
+    /// A file to which the answer to each request is appended
+    #[arg(long, value_name = "FILE", requires = "requests")]
+    answers: Option<PathBuf>,
     /// Print a partial document at the end, and exit with 0
     #[arg(long)]
     allow_partial: bool,
@@ -115,12 +124,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         Some(path) => journalled(attempts, path, &prompt, arguments)?,
         None => JournalledAttempts::from(attempts),
     };
-    let mut agent = Agent { arguments, prompt, last_output: Vec::new(), failures: 0, signals: Signals::install()? };
+    let rows = match (&arguments.requests, &arguments.answers) {
+        (Some(requests), Some(answers)) => Some(Rows::open(&gate, requests, answers)?),
+        _ => None,
+    };
+    let mut agent =
+        Agent { arguments, prompt, last_output: Vec::new(), failures: 0, rows, signals: Signals::install()? };
     process::remove_left_over();
     loop {
         let feedback = match attempts.next_step().map_err(told)? {
             Next::Ask(feedback) => feedback.unwrap_or_default(),
-            Next::Stop(stop) => return end(stop, attempts.attempts()),
+            Next::Stop(stop) => {
+                agent.append(attempts.attempts().merge_json())?;
+                return end(stop, attempts.attempts());
+            }
             other => bail!("unknown step {other:?}"),
         };
         if let Some(status) = attempt(&mut agent, &mut attempts, &feedback)? {
@@ -188,6 +205,8 @@ struct Agent<'a> {
     last_output: Vec<u8>,
     /// The number of consecutive failures of the agent.
     failures: u32,
+    /// The rows for a receipt.
+    rows: Option<Rows<'a>>,
     signals: Signals,
 }
 
@@ -209,6 +228,7 @@ fn attempt(agent: &mut Agent, attempts: &mut JournalledAttempts, feedback: &str)
         AgentResult::Output(produced) => match attempts.judge(&produced) {
             Ok(verdict) => {
                 agent.failures = 0;
+                agent.append(Some(attempts.attempts().request_json(&produced)))?;
                 agent.last_output = produced.output;
                 show(&verdict.report, attempts.attempts());
                 return Ok(None);
@@ -246,6 +266,14 @@ enum AgentResult {
 }
 
 impl Agent<'_> {
+    /// Appends a request and its answer to the rows, if there are any.
+    fn append(&mut self, request: Option<String>) -> Result<()> {
+        match (&mut self.rows, request) {
+            (Some(rows), Some(request)) => rows.append(&request),
+            _ => Ok(()),
+        }
+    }
+
     fn run(&self, number: u32, most: u32, feedback: &str, folder: &Path) -> Result<Ended> {
         let write = |name: &str, text: &[u8]| {
             let file = folder.join(name);

@@ -1,17 +1,37 @@
 import type { Judge } from "./engine.js";
 import { eventLine, inlineTexts, restored, withArtifacts, withoutPrompt } from "./event-line.js";
 import { SeamgateFault } from "./fault.js";
-import { Chain, type Digest, measured, Order } from "./journal-lines.js";
+import { Chain, changeOf, type Digest, measured, Order } from "./journal-lines.js";
 import { type Limits, smallEnough } from "./limits.js";
 import { integerOf, itemsOf, namedMembers, stringOf } from "./slices.js";
 
 /** The newest supported format of journals. */
 const VERSION = 2n;
 
-/** Why a step cannot be derived: the line that differs, or the reason why the event is rejected. */
+/** The version of the kernel that wrote all journals of the first format, which does not name it. */
+const FIRST_KERNEL = "0.1.0";
+
+/**
+ * Why a step cannot be derived: the line that differs, or the reason why the event or a line is rejected. Without a
+ * line, it is the first line of the step.
+ */
 export type NotDerived =
   | { readonly line: number; readonly recorded: string; readonly derived: string }
-  | { readonly detail: string };
+  | { readonly line?: number; readonly detail: string };
+
+/** The agent of a run, and the digest of the component that derives it. */
+export interface Deriving {
+  readonly agent: string;
+  readonly component: string;
+}
+
+/** The component of a run at a line, and the line that names it. */
+interface RunComponent {
+  readonly digest: string;
+  /** The version of the kernel that states name. */
+  readonly version: string | undefined;
+  readonly line: number;
+}
 
 /** A step of the kernel, as JSON texts. */
 interface Step {
@@ -25,13 +45,19 @@ interface Step {
 /** The event is rejected. */
 class Underivable extends Error {}
 
-/** Derives the steps of a run again, from its first line and the lines of one step after the other. */
+/**
+ * Derives the steps of a run again, from its first line and the lines of one step after the other. A run can continue
+ * under another component. Then this component must derive the steps of each component with the same lines, except for
+ * the version of the kernel that states name.
+ */
 export class Derivation {
   readonly #judge: Judge;
   readonly #limits: Required<Limits>;
   readonly #agent: string;
+  readonly #component: string;
   readonly #digest: Digest;
   readonly #artifacts: Artifacts;
+  #of: RunComponent;
   #chain: Chain;
   #state: string | undefined;
   #stateBytes = 0;
@@ -39,16 +65,19 @@ export class Derivation {
   private constructor(
     judge: Judge,
     limits: Required<Limits>,
-    agent: string,
+    { agent, component }: Deriving,
     digest: Digest,
     artifacts: Artifacts,
+    of: RunComponent,
     chain: Chain,
   ) {
     this.#judge = judge;
     this.#limits = limits;
     this.#agent = agent;
+    this.#component = component;
     this.#digest = digest;
     this.#artifacts = artifacts;
+    this.#of = of;
     this.#chain = chain;
   }
 
@@ -59,17 +88,22 @@ export class Derivation {
   static begin(
     judge: Judge,
     limits: Required<Limits>,
-    agent: string,
+    deriving: Deriving,
     digest: Digest,
     artifacts: Artifacts,
     first: string,
   ): Derivation | undefined {
     const chain = new Chain(digest);
     const read = chain.read(first);
-    const { journal } = namedMembers(read?.value, ["journal"]) ?? {};
-    const version = integerOf(journal);
-    if (version === undefined || version > VERSION) return undefined;
-    return new Derivation(judge, limits, agent, digest, artifacts, chain);
+    const { journal, component, version } = namedMembers(read?.value, ["journal", "component", "version"]) ?? {};
+    const format = integerOf(journal);
+    const begun = stringOf(component);
+    if (format === undefined || format > VERSION || begun === undefined) return undefined;
+    const written = version === "null" ? undefined : version;
+    const named = stringOf(written) ?? (format === 1n ? FIRST_KERNEL : undefined);
+    if (written !== undefined && stringOf(written) === undefined) return undefined;
+    const of = { digest: begun, version: named, line: 0 };
+    return new Derivation(judge, limits, deriving, digest, artifacts, of, chain);
   }
 
   /** Derives the next step from its first line, and compares all its lines. Returns undefined if they are equal. */
@@ -83,17 +117,34 @@ export class Derivation {
     }
   }
 
-  #derive(lines: readonly string[]): NotDerived | undefined {
+  #derive(all: readonly string[]): NotDerived | undefined {
     const chain = this.#chain.copy();
+    const order = new Order(this.#chain.copy());
+    let [of, lines] = [this.#of, all];
+    let first = order.take(lines[0] ?? "");
+    if (first?.kind === "component") {
+      const change = changeOf(first.value);
+      if (change === undefined || change.from !== of.digest) throw misplaced(chain.n);
+      of = { digest: change.to, version: change.version, line: chain.n };
+      chain.read(lines[0] as string);
+      lines = lines.slice(1);
+      first = order.take(lines[0] ?? "");
+    }
     const at = chain.n;
-    const first = new Order(this.#chain.copy()).take(lines[0] ?? "");
     if (first?.kind !== "event") throw misplaced(at);
     const event = eventLine(
       restored(first.value, (digest) => this.#artifacts.get(digest)),
       this.#digest,
     );
     const step = this.#advance(event.whole);
-    const { digest, bytes } = measured(this.#digest, step.state);
+    const own = stringOf(namedMembers(step.state, ["component"])?.component);
+    const isOwn = of.digest === this.#component;
+    if (isOwn && own !== undefined && of.version !== own) {
+      const named = of.version ?? "no version";
+      return { line: of.line, detail: `it names ${named} of the kernel, and its component has ${own}` };
+    }
+    const { bytes } = measured(this.#digest, step.state);
+    const { digest } = measured(this.#digest, isOwn ? step.state : withVersion(step.state, own, of.version));
     const wakeAt = step.wakeAt === undefined ? "" : `,"wake_at":${step.wakeAt}`;
     const derived = [
       chain.write("event", event.line),
@@ -107,6 +158,7 @@ export class Derivation {
       }
     }
     this.#chain = chain;
+    this.#of = of;
     this.#state = step.state;
     this.#stateBytes = bytes;
     return undefined;
@@ -134,6 +186,13 @@ export class Derivation {
     const documents: Readonly<Record<string, string>> = state === undefined ? { event } : { state, event };
     return answered(this.#judge.decide("advance", this.#agent, documents, bytes));
   }
+}
+
+/** Replaces the version of the kernel in a state. */
+function withVersion(state: string, own: string | undefined, other: string | undefined): string {
+  if (own === undefined || other === undefined) return state;
+  const [member, replaced] = [own, other].map((version) => `"component":${JSON.stringify(version)}`) as [string, string];
+  return state.replace(member, () => replaced);
 }
 
 function answered(answer: string): Step | { readonly need: readonly string[] } {

@@ -81,9 +81,9 @@ function beginOf(n: number, before: string): string {
 }
 
 /** The kinds of content of a line. */
-export type Kind = "run" | "event" | "record" | "action" | "state";
+export type Kind = "run" | "event" | "record" | "action" | "state" | "component";
 
-const KINDS: readonly Kind[] = ["run", "event", "record", "action", "state"];
+const KINDS: readonly Kind[] = ["run", "event", "record", "action", "state", "component"];
 
 /** Returns the content of a line, as JSON text. Undefined if the line is not JSON, or has a duplicate member. */
 export function contentOf(line: string): Partial<Record<Kind, string>> | undefined {
@@ -138,10 +138,10 @@ export class Chain {
   }
 }
 
-/** Checks the order of a journal's lines: a run, then steps. */
+/** Checks the order of a journal's lines: a run, then steps. A change of the component comes before a step. */
 export class Order {
   readonly chain: Chain;
-  #isInStep = false;
+  #place: "between" | "changed" | "in step" = "between";
 
   constructor(chain: Chain) {
     this.chain = chain;
@@ -151,9 +151,72 @@ export class Order {
   take(line: string): { readonly kind: Kind; readonly value: string } | undefined {
     const read = this.chain.read(line);
     if (read === undefined) return undefined;
-    const follows = read.kind === "run" || (read.kind === "event" ? !this.#isInStep : this.#isInStep);
-    if (!follows) return undefined;
-    this.#isInStep = read.kind !== "run" && read.kind !== "state";
+    const { kind } = read;
+    const isBetween = this.#place === "between";
+    if (kind === "run" || kind === "component") {
+      if (!isBetween) return undefined;
+      this.#place = kind === "run" ? "between" : "changed";
+    } else {
+      if ((kind === "event") === (this.#place === "in step")) return undefined;
+      this.#place = kind === "state" ? "between" : "in step";
+    }
     return read;
   }
+}
+
+/** The content of a line that records that a run continues under another component. */
+export interface ComponentChange {
+  /** The digest of the component that the run had. */
+  readonly from: string;
+  /** The digest of the component that the run has from then on. */
+  readonly to: string;
+  /** The version of the kernel that the following states name. */
+  readonly version: string | undefined;
+}
+
+/** Reads a change of the component. Undefined if it is not one. */
+export function changeOf(value: string): ComponentChange | undefined {
+  const members = membersOf(value) ?? [];
+  const names: readonly string[] = members.map(([name]) => name);
+  const isKnown = names.every((name, at) => ["from", "to", "version"].includes(name) && names.indexOf(name) === at);
+  const get = (wanted: string) => members.find(([name]) => name === wanted)?.[1];
+  const [from, to] = [stringOf(get("from")), stringOf(get("to"))];
+  const written = get("version") ?? "null";
+  const version = stringOf(written);
+  const isWhole = isKnown && (version !== undefined || written === "null");
+  return isWhole && from !== undefined && to !== undefined ? { from, to, version } : undefined;
+}
+
+/** A step before which a run continued under another component. */
+export interface ChangedStep {
+  readonly step: number;
+  /** The number of its line. */
+  readonly line: number;
+  /** The digest of the component before it. */
+  readonly from: string;
+}
+
+/**
+ * Returns the changes of a run's component, and the component after the last one; or the line of a change that does not
+ * begin a step, or does not name the component before it.
+ */
+export function changesOf(
+  steps: readonly StepLines[],
+  first: string,
+): { readonly changes: readonly ChangedStep[]; readonly component: string } | Broken {
+  const changes: ChangedStep[] = [];
+  let component = first;
+  for (const { number, line, parts } of steps) {
+    for (const [index, part] of parts.entries()) {
+      const value = typeof part === "string" ? contentOf(part)?.component : undefined;
+      if (value === undefined || value === "null") continue;
+      const change = changeOf(value);
+      if (change === undefined || index > 0 || change.from !== component || change.to === component) {
+        return { step: number, line: line + index };
+      }
+      changes.push({ step: number, line, from: change.from });
+      component = change.to;
+    }
+  }
+  return { changes, component };
 }

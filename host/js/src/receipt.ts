@@ -3,7 +3,17 @@ import { Artifacts, Derivation } from "./derivation.js";
 import type { Engine } from "./engine.js";
 import { SeamgateFault } from "./fault.js";
 import { asGate, Gate } from "./gate.js";
-import { contentOf, type Digest, measured, type StepLines, stepsOf, textsOf, written } from "./journal-lines.js";
+import {
+  type ChangedStep,
+  changesOf,
+  contentOf,
+  type Digest,
+  measured,
+  type StepLines,
+  stepsOf,
+  textsOf,
+  written,
+} from "./journal-lines.js";
 import type { Limits } from "./limits.js";
 import { type Names, only } from "./options.js";
 import { kindOf } from "./plain.js";
@@ -111,6 +121,9 @@ export interface ReceiptReport {
 
 const OPTIONS: Names<ReceiptOptions> = { keys: true, profile: true, gate: true, signal: true };
 
+/** The maximum number of earlier components that a report names. */
+const MAX_CHANGES = 4;
+
 /** The most bytes of a line in a report. */
 const MAX_SHOWN = 300;
 
@@ -191,6 +204,13 @@ function asKeys(keys: ReceiptOptions["keys"]): "any" | readonly string[] {
   });
 }
 
+/** The run of a receipt. */
+interface Recorded {
+  readonly statement: Statement;
+  readonly steps: readonly StepLines[];
+  readonly changes: readonly ChangedStep[];
+}
+
 class Verification {
   readonly #engine: Engine;
   readonly #limits: Required<Limits>;
@@ -264,15 +284,15 @@ class Verification {
     } else {
       throw new Failed("key", `the key ${key} signed it, and none that was given`);
     }
-    const { statement, steps } = this.#statement(file);
+    const { statement, steps, changes } = this.#recorded(file);
     this.#profiles(file, statement, profile);
-    this.#registered(file, statement);
+    this.#registered(file, statement, changes);
     await this.#derived(file, statement, steps);
     await this.#approvals(statement, steps);
   }
 
   /** Checks that the signed statement describes the lines. */
-  #statement(file: ReceiptFile): { statement: Statement; steps: readonly StepLines[] } {
+  #recorded(file: ReceiptFile): Recorded {
     const statement = statementOf(file.statement);
     const { run, agent, profile, component, head } = statement;
     this.#about = { ...this.#about, run, agent, profile, component, head };
@@ -288,13 +308,23 @@ class Verification {
       const detail = `${count} lines that end with ${read.head}; what is signed has ${statement.lines} and ${head}`;
       throw new Failed("lines", detail, read.steps.length - 1, count - 1);
     }
-    const isSame = (["run", "agent", "profile", "component"] as const).every((name) => about[name] === statement[name]);
+    const changed = changesOf(read.steps, about.component);
+    if (!("changes" in changed)) {
+      const detail = "it names no change from the component that the run has";
+      throw new Failed("lines", detail, changed.step, changed.line);
+    }
+    if (changed.component !== component) {
+      const last = changed.changes.at(-1);
+      const detail = `from it on the run has the component ${changed.component}, and what is signed has ${component}`;
+      throw new Failed("lines", detail, last?.step ?? 0, last?.line ?? 0);
+    }
+    const isSame = (["run", "agent", "profile"] as const).every((name) => about[name] === statement[name]);
     if (!isSame || file.subject !== run) {
-      throw new Failed("statement", "the first line describes another run, agent, profile or component");
+      throw new Failed("statement", "the first line describes another run, agent or profile");
     }
     this.#counts.steps = read.steps.length - 1;
     this.#passed("lines", `${count}, each with the digest of the line before it`);
-    return { statement, steps: read.steps };
+    return { statement, steps: read.steps, changes: changed.changes };
   }
 
   /** Checks the documents of the profiles, and finds the expected one. */
@@ -310,7 +340,11 @@ class Verification {
   }
 
   /** Registers the profiles in the component that the receipt names. */
-  #registered(file: ReceiptFile, { agent, profile, component }: Statement): void {
+  #registered(
+    file: ReceiptFile,
+    { agent, profile, component }: Statement,
+    changes: readonly ChangedStep[],
+  ): void {
     const found = this.#engine.digest ?? "unknown";
     if (found !== component) {
       throw new Failed("component", `the run has ${component}, and this one is ${found}: verify it with the run's`);
@@ -330,17 +364,17 @@ class Verification {
       throw new Failed("profile", "its document has another digest than the run names");
     }
     this.#passed("profile", profile);
-    this.#passed("component", component);
+    this.#passed("component", withChanges(component, changes));
   }
 
   /** Derives the steps again, up to the first that has withheld lines. */
-  async #derived(file: ReceiptFile, { agent }: Statement, steps: readonly StepLines[]): Promise<void> {
+  async #derived(file: ReceiptFile, { agent, component }: Statement, steps: readonly StepLines[]): Promise<void> {
     const first = steps.findIndex((step) => textsOf(step) === undefined);
     const whole = first === -1 ? steps : steps.slice(0, first);
     const lines = whole.flatMap((step) => textsOf(step) ?? []);
     const artifacts = new Artifacts(this.#digest, file.artifacts, lines);
     const judge = this.#engine.instance();
-    const derivation = Derivation.begin(judge, this.#limits, agent, this.#digest, artifacts, lines[0] ?? "");
+    const derivation = Derivation.begin(judge, this.#limits, { agent, component }, this.#digest, artifacts, lines[0] ?? "");
     if (derivation === undefined) throw new Failed("steps", "the first line is not one that this version reads", 0, 0);
     let since = performance.now();
     this.#signal?.throwIfAborted();
@@ -354,7 +388,7 @@ class Verification {
       if (failed === undefined) {
         this.#counts.derived += 1;
       } else if ("detail" in failed) {
-        throw new Failed("steps", failed.detail, step.number, step.line);
+        throw new Failed("steps", failed.detail, step.number, failed.line ?? step.line);
       } else {
         const [recorded, derived] = around(failed.recorded, failed.derived);
         const detail = `the receipt has ${recorded}, and from the events follows ${derived}`;
@@ -391,6 +425,13 @@ class Verification {
   #passed(check: ReceiptCheckName, detail: string): void {
     this.#checks.push({ check, ok: true, detail });
   }
+}
+
+/** Describes the component of a run, and those that it had before. */
+function withChanges(component: string, changes: readonly ChangedStep[]): string {
+  const shown = changes.slice(0, MAX_CHANGES).map(({ step, from }) => `; before step ${step}: ${from}`);
+  const more = changes.length - shown.length;
+  return cut(`${component}${shown.join("")}${more > 0 ? `; and ${more} changes more` : ""}`);
 }
 
 /** Reads a statement, which must be in its canonical form. */

@@ -8,7 +8,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { backend, Gate, verifyReceipt } from "seamgate";
-import { chained, contents, KEY, receipt, recorded } from "./receipts.mjs";
+import { chained, changed, contents, KEY, receipt, recorded, sha256 } from "./receipts.mjs";
 
 const seamgate = fileURLToPath(new URL("../node_modules/.bin/seamgate", import.meta.url));
 const place = mkdtempSync(path.join(tmpdir(), "seamgate-receipt-"));
@@ -77,6 +77,77 @@ test("every recorded run verifies", needs, async () => {
     steps += report.counts.steps;
   }
   assert.ok(runs.length > 50 && steps > 300, `${runs.length} runs, ${steps} steps`);
+});
+
+test("a run verifies that its component and others made", needs, async () => {
+  const long = runs.filter((run) => contents(run).length > 3);
+  for (const run of long) {
+    const last = contents(run).length - 1;
+    for (const steps of [[2], [last], [1, 2, last]]) {
+      const { ok, whole, checks, component } = await verified(receipt(changed(run, ...new Set(steps))));
+      assert.ok(ok && whole, `${run.name}: ${JSON.stringify(checks.at(-1))}`);
+      const { detail } = checks.find(({ check }) => check === "component");
+      assert.ok(detail.startsWith(`${component}; before step ${steps[0]}: sha256:`), detail);
+    }
+  }
+  const many = changed(runOf("numbers"), 1, 2, 3, 4, 5, 6);
+  const report = await sameAsPrinted(receipt(many), "six changes");
+  assert.match(report.checks.find(({ check }) => check === "component").detail, /; and 2 changes more$/);
+  await sameAsPrinted(receipt(many, { withheld: [3] }), "six changes, withheld");
+});
+
+/** Receipts of a run that changed its component, by somebody who holds the key, in which all digests follow. */
+function* forgedChanges() {
+  const run = changed(runOf("numbers"), 2, 4);
+  const { component } = JSON.parse(runOf("numbers").lines[0]).run;
+  const change = (name, edit) => [name, forged(run, edit)];
+  const edited = (from, to) => (steps) => replaced(steps, from, to);
+  yield change("a change is missing", (steps) => steps[2].shift());
+  yield change("the last change is missing", (steps) => steps[4].shift());
+  yield change("a change comes twice", (steps) => steps[4].unshift(steps[4][0]));
+  yield change("a change inside a step", (steps) => steps[4].splice(1, 0, steps[4].shift()));
+  yield change("a change at the end of a step", (steps) => steps[3].push(steps[4].shift()));
+  yield change("a change at the end", (steps) =>
+    steps.push([`"component":{"from":"${component}","to":"${sha256("more")}"}`]),
+  );
+  yield change("a change to the same component", (steps) =>
+    steps[6].unshift(`"component":{"from":"${component}","to":"${component}"}`),
+  );
+  yield change("a change from another component", edited('"component":{"from":"sha256:', '"component":{"from":"sha256:0'));
+  yield change("a change with a member more", edited('"component":{"from"', '"component":{"more":1,"from"'));
+  yield change("a change with a member twice", edited(/("component":\{)("from":"[^"]*")/, "$1$2,$2"));
+  yield change("a change that is a list", edited(/"component":\{"from":("[^"]*"),"to":("[^"]*").*\}/, '"component":[$1,$2]'));
+  yield change("a change without its end", edited(/"to":"[^"]*",/, ""));
+  yield change("a version that is a number", edited('"version":"0.0.2"', '"version":7'));
+  yield change("a version that is null", edited('"version":"0.0.2"', '"version":null'));
+  yield change("no version", edited(',"version":"0.0.2"', ""));
+  yield change("a version that the states do not name", edited('"version":"0.0.2"', '"version":"0.0.3"'));
+  yield change("its own version is another", (steps) => {
+    steps[4][0] = steps[4][0].replace(/"version":"[^"]*"/, '"version":"9.9"');
+  });
+  yield change("its own version is missing", (steps) => {
+    steps[4][0] = steps[4][0].replace(/,"version":"[^"]*"/, "");
+  });
+  yield change("a state of an earlier component", (steps) => {
+    const end = steps[1].length - 1;
+    steps[1][end] = steps[1][end].replace(/"digest":"sha256:./, '"digest":"sha256:x');
+  });
+  const first = forged(runOf("numbers"), (steps) => {
+    steps[0][0] = steps[0][0].replace(/"version":"[^"]*"/, '"version":"9.9"');
+  });
+  yield ["the first line names another version", first];
+  const number = forged(runOf("numbers"), (steps) => {
+    steps[0][0] = steps[0][0].replace(/"version":"[^"]*"/, '"version":9');
+  });
+  yield ["the first line names a version that is a number", number];
+}
+
+test("no forged change of the component verifies, and reports are those of the command line", needs, async () => {
+  for (const [name, file] of forgedChanges()) {
+    const report = await sameAsPrinted(file, name);
+    assert.ok(!report.ok, name);
+    assert.ok(report.checks.at(-1).step !== undefined, `${name}: ${JSON.stringify(report.checks.at(-1))}`);
+  }
 });
 
 test("reports are those of the command line", needs, async () => {

@@ -51,6 +51,31 @@ export function chained(steps) {
   });
 }
 
+/**
+ * The same run, begun under another component whose kernel has another version: it went on before each of these steps,
+ * and has its own component since the last.
+ */
+export function changed(run, ...steps) {
+  const about = JSON.parse(run.lines[0]).run;
+  const { component, version } = about;
+  const all = contents(run);
+  let now = { digest: sha256("component 0"), version: "0.0.9" };
+  all[0] = [`"run":${JSON.stringify({ ...about, component: now.digest, version: now.version })}`];
+  for (let step = 1; step < all.length; step += 1) {
+    const at = steps.indexOf(step);
+    if (at !== -1) {
+      const isLast = at === steps.length - 1;
+      const to = isLast ? { digest: component, version } : { digest: sha256(`component ${step}`), version: `0.0.${step}` };
+      all[step].unshift(`"component":${JSON.stringify({ from: now.digest, to: to.digest, version: to.version })}`);
+      now = to;
+    }
+    const state = run.states[step - 1];
+    const digest = sha256(state.replace(`"component":"${version}"`, `"component":"${now.version}"`));
+    all[step].push(all[step].pop().replace(sha256(state), digest));
+  }
+  return { ...run, lines: chained(all) };
+}
+
 /** The artifacts that the events name, in the order of the first time. */
 function named(lines, artifacts) {
   const references = lines.flatMap((line) =>
@@ -72,7 +97,8 @@ export function receipt(run, { withheld = [], change = (parts) => parts } = {}) 
   let first = lines.length;
   for (const [n, line] of run.lines.entries()) {
     const isEnd = line.includes('"state":{"step":') && /^\{"n":\d+,"before":"[^"]*","state":/.test(line);
-    if (n > 0 && withheld.includes(step + 1) && !isEnd) {
+    const isChange = line.includes('"component":{"from":');
+    if (n > 0 && withheld.includes(step + 1) && !isEnd && !isChange) {
       lines[n] = createHash("sha256").update(line).digest();
       first = Math.min(first, n);
     }
@@ -80,9 +106,10 @@ export function receipt(run, { withheld = [], change = (parts) => parts } = {}) 
   }
   shown = run.lines.slice(0, first);
   const parts = change({ lines, artifacts: named(shown, run.artifacts), profiles: [run.profile], subject: about.run });
-  const { journal: _, ...rest } = about;
   lines = parts.lines;
-  const { run: id, agent, profile, component } = rest;
+  const { run: id, agent, profile } = about;
+  const changes = run.lines.flatMap((line) => JSON.parse(line).component ?? []);
+  const component = changes.at(-1)?.to ?? about.component;
   const statement = {
     receipt: 1,
     run: id,

@@ -38,6 +38,7 @@ class Memory {
 async function record(name, profile, events) {
   const gate = await Gate.load();
   const journal = new Memory();
+  const states = [];
   let run;
   try {
     const { agent } = gate.registerProfile(profile);
@@ -46,11 +47,12 @@ async function record(name, profile, events) {
       const text = typeof event === "function" ? event(actions) : event;
       if (run === undefined) ({ run, actions } = Run.start(gate, journal, agent, text));
       else actions = run.send(text);
+      states.push(run.state);
     }
   } catch (error) {
     if (error.name !== "SeamgateFault" && error.name !== "JournalError") throw error;
   }
-  return run && { name, profile, lines: journal.texts, artifacts: journal.artifacts };
+  return run && { name, profile, states, lines: journal.texts, artifacts: journal.artifacts };
 }
 
 /** The cases whose profile and whole events stand in their folders as they are. */

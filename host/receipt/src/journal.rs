@@ -50,6 +50,56 @@ impl Step<'_> {
     }
 }
 
+/// Returns whether a line records another component.
+pub(crate) fn is_change(line: &str) -> bool {
+    content(line).is_some_and(|content| content.component.is_some())
+}
+
+/// A step before which the run continued under another component.
+pub(crate) struct Change {
+    /// The number of the step.
+    pub(crate) step: u64,
+    /// The number of the line.
+    pub(crate) line: u64,
+    /// The digest of the component before it.
+    pub(crate) from: String,
+}
+
+/// The content of a line that records another component. A verifier does not need the version: [`Derivation`] compares
+/// it with the states.
+///
+/// [`Derivation`]: seamgate::Derivation
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeLine {
+    from: String,
+    to: String,
+    #[serde(default)]
+    #[expect(dead_code, reason = "read to accept it")]
+    version: Option<String>,
+}
+
+/// Returns the changes of a run's component, and the component after the last one. Each must begin a step, and must
+/// name the component before it.
+pub(crate) fn changes(all: &[Step<'_>], first: &str) -> Result<(Vec<Change>, String), Broken> {
+    let (mut changes, mut component) = (Vec::new(), first.to_owned());
+    for step in all {
+        for (line, part) in (step.line..).zip(step.parts) {
+            let Part::Text(text) = part else { continue };
+            let Some(value) = content(text).and_then(|content| content.component) else { continue };
+            let broken = Broken { step: step.number, line };
+            match object::<ChangeLine>(value) {
+                Some(ChangeLine { from, to, .. }) if line == step.line && from == component && from != to => {
+                    changes.push(Change { step: step.number, line, from });
+                    component = to;
+                }
+                _ => return Err(broken),
+            }
+        }
+    }
+    Ok((changes, component))
+}
+
 /// Returns the content of a line.
 pub(crate) fn content(line: &str) -> Option<Content<'_>> {
     serde_json::from_str(line).ok()

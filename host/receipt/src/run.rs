@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     envelope::{CONTENT_TYPE, Envelope, Part},
-    journal::{Artifacts, Broken, ReadOnly, Step, content, digests, object, sha256, steps},
+    journal::{Artifacts, Broken, ReadOnly, Step, changes, content, digests, is_change, object, sha256, steps},
     signed::Signed,
 };
 
@@ -26,7 +26,7 @@ pub struct Statement {
     pub agent: String,
     /// The digest of the profile, as in the journal.
     pub profile: String,
-    /// The digest of the component that made the decisions.
+    /// The digest of the component that derives the decisions again: the last one of the run.
     pub component: String,
     /// The number of lines.
     pub lines: u64,
@@ -60,7 +60,7 @@ pub struct Signing<'s, E> {
     pub now: u64,
 }
 
-/// The parts that a receipt omits. The digests of omitted lines stay.
+/// The parts that a receipt omits. The digests of omitted lines stay, and so do changes of the component.
 #[derive(Debug, Clone, Default)]
 pub struct Withhold {
     /// Keys of calls. All lines of steps that name one of them are omitted.
@@ -98,9 +98,6 @@ pub enum NoReceipt {
         /// The digest of the gate's component.
         gate: String,
     },
-    /// The run continued under another component than it began with.
-    #[error("it went on under another component at line {0}, and such a run gets no receipt")]
-    Changed(u64),
     /// A line does not follow the line before it.
     #[error("line {0} of the journal does not follow the line before it")]
     Line(u64),
@@ -159,13 +156,9 @@ pub fn receipt_of<E: std::fmt::Display>(
     let lines = journal.lines(0)?.map(|line| line.map(Part::Text)).collect::<Result<Vec<_>, _>>()?;
     let (all, head) = steps(&lines).map_err(|Broken { line, .. }| NoReceipt::Line(line))?;
     let About { run, agent, profile, component } = about(&lines).ok_or(NoReceipt::Line(0))?;
+    let (_, component) = changes(&all, &component).map_err(|Broken { line, .. }| NoReceipt::Line(line))?;
     if gate.component().digest() != component {
         return Err(NoReceipt::Component { run: component, gate: gate.component().digest().to_owned() });
-    }
-    let changes =
-        |part: &Part| matches!(part, Part::Text(line) if content(line).is_some_and(|line| line.component.is_some()));
-    if let Some(line) = lines.iter().position(changes) {
-        return Err(NoReceipt::Changed(line as u64));
     }
     if let Some(missing) = withhold.missing(&all) {
         return Err(NoReceipt::NotThere(missing));
@@ -190,7 +183,7 @@ pub fn receipt_of<E: std::fmt::Display>(
             if takes {
                 let last = step.parts.len() - 1;
                 kept.extend(step.parts.iter().enumerate().map(|(index, part)| match part {
-                    Part::Text(line) if index < last => Part::Withheld(sha256(line.as_bytes())),
+                    Part::Text(line) if index < last && !is_change(line) => Part::Withheld(sha256(line.as_bytes())),
                     part => part.clone(),
                 }));
                 continue;

@@ -13,13 +13,16 @@ use serde_json::value::RawValue;
 
 use crate::{
     envelope::{Envelope, Part},
-    journal::{Broken, ReadOnly, Step, content, digests, object, steps},
+    journal::{Broken, Change, ReadOnly, Step, changes, content, digests, object, steps},
     run::{About, Statement, VERSION, about},
     signed::Signed,
 };
 
 /// The most bytes of a line that a report shows.
 const MAX_SHOWN: usize = 300;
+
+/// The maximum number of earlier components that a report names.
+const MAX_CHANGES: usize = 4;
 
 /// The keys that may have signed a receipt.
 #[derive(Debug, Clone)]
@@ -214,9 +217,9 @@ fn all_checks(file: &[u8], gate: Gate, expected: &Expected, report: &mut Report)
     report.issued_at = envelope.signed.issued_at;
     report.key = BASE64URL_NOPAD.encode(&envelope.signed.key);
     signer(&envelope.signed, expected, &mut report.checks)?;
-    let (statement, all) = statement(&envelope, report)?;
+    let Recorded { statement, steps: all, changes } = recorded(&envelope, report)?;
     profiles(&envelope, &statement, expected)?;
-    let gate = registered(&envelope, &statement, gate, report)?;
+    let gate = registered(&envelope, &statement, &changes, gate, report)?;
     derived(&envelope, &gate, &all, report)?;
     approvals(&statement, &all, report)
 }
@@ -238,8 +241,15 @@ pub(crate) fn signer(signed: &Signed, expected: &Expected, checks: &mut Vec<Chec
     Ok(())
 }
 
+/// The run of a receipt.
+struct Recorded<'e> {
+    statement: Statement,
+    steps: Vec<Step<'e>>,
+    changes: Vec<Change>,
+}
+
 /// Checks that the signed statement describes the lines.
-fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Statement, Vec<Step<'e>>), Failed> {
+fn recorded<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<Recorded<'e>, Failed> {
     let wrong = |detail: &str| Failed::of("statement", detail);
     let begin = format!(r#"{{"receipt":{VERSION},"#);
     if !envelope.signed.statement.starts_with(begin.as_bytes()) {
@@ -274,19 +284,27 @@ fn statement<'e>(envelope: &'e Envelope, report: &mut Report) -> Result<(Stateme
         let detail = format!("{count} lines that end with {head}; what is signed has {lines} and {signed}");
         return Err(Failed::at("lines", last, count.saturating_sub(1), detail));
     }
+    let (changes, component) = changes(&all, &component).map_err(|Broken { step, line }| {
+        Failed::at("lines", step, line, "it names no change from the component that the run has")
+    })?;
+    if component != statement.component {
+        let (step, line) = changes.last().map_or((0, 0), |change| (change.step, change.line));
+        let signed = &statement.component;
+        let detail = format!("from it on the run has the component {component}, and what is signed has {signed}");
+        return Err(Failed::at("lines", step, line, detail));
+    }
     let same = [
         (&run, &statement.run),
         (&agent, &statement.agent),
         (&profile, &statement.profile),
-        (&component, &statement.component),
         (&envelope.signed.subject, &statement.run),
     ];
     if same.iter().any(|(one, other)| one != other) {
-        return Err(wrong("the first line describes another run, agent, profile or component"));
+        return Err(wrong("the first line describes another run, agent or profile"));
     }
     report.counts.steps = all.len() as u64 - 1;
     report.passed("lines", &format!("{count}, each with the digest of the line before it"));
-    Ok((statement, all))
+    Ok(Recorded { statement, steps: all, changes })
 }
 
 /// Checks the documents of the profiles, and finds the expected one.
@@ -303,7 +321,13 @@ fn profiles(envelope: &Envelope, statement: &Statement, expected: &Expected) -> 
 }
 
 /// Registers the profiles in the component that the receipt names.
-fn registered(envelope: &Envelope, statement: &Statement, mut gate: Gate, report: &mut Report) -> Result<Gate, Failed> {
+fn registered(
+    envelope: &Envelope,
+    statement: &Statement,
+    changes: &[Change],
+    mut gate: Gate,
+    report: &mut Report,
+) -> Result<Gate, Failed> {
     let found = gate.component().digest().to_owned();
     if found != statement.component {
         let needed = &statement.component;
@@ -328,8 +352,20 @@ fn registered(envelope: &Envelope, statement: &Statement, mut gate: Gate, report
         return Err(Failed::of("profile", "its document has another digest than the run names"));
     }
     report.passed("profile", &statement.profile);
-    report.passed("component", &statement.component);
+    report.passed("component", &with_changes(&statement.component, changes));
     Ok(gate)
+}
+
+/// Describes the component of a run, and those that it had before.
+fn with_changes(component: &str, changes: &[Change]) -> String {
+    let mut text = component.to_owned();
+    for Change { step, from, .. } in changes.iter().take(MAX_CHANGES) {
+        text.push_str(&format!("; before step {step}: {from}"));
+    }
+    if changes.len() > MAX_CHANGES {
+        text.push_str(&format!("; and {} changes more", changes.len() - MAX_CHANGES));
+    }
+    cut(&text)
 }
 
 /// Derives the steps again, up to the first step with withheld lines.
@@ -352,6 +388,7 @@ fn derived(envelope: &Envelope, gate: &Gate, all: &[Step<'_>], report: &mut Repo
                 let (recorded, derived) = around(&recorded, &derived);
                 return failed(line, format!("the receipt has {recorded}, and from the events follows {derived}"));
             }
+            Err(error @ NotDerived::Version { line, .. }) => return failed(line, error.to_string()),
             Err(NotDerived::Step(error)) => return failed(step.line, underivable(error)),
             Err(error) => return failed(step.line, error.to_string()),
         }

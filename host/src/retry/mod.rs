@@ -5,7 +5,9 @@ mod journal;
 mod journalled;
 mod settings;
 
-use std::{error::Error, fmt, str::FromStr};
+use std::{collections::BTreeMap, error::Error, fmt, str::FromStr};
+
+use serde::Serialize;
 
 pub use self::{
     error::RetryJournalError,
@@ -14,6 +16,7 @@ pub use self::{
 };
 use crate::{
     gate::{Gate, verdict::Verdict},
+    json::json,
     types::{
         ContractInfo, Disposition, Finish, NamedList, Observation, QuarantineReason, Report, Violation, Wanted,
         fault::Fault, limits::Usage, request::Request,
@@ -321,6 +324,30 @@ impl Attempts<'_> {
             None => verdict.usage,
         };
         Ok(Verdict { usage, report: verdict.report })
+    }
+
+    /// Returns the request to judge an output, as [`judge`](Self::judge) does, as JSON text for [`Gate::call`]
+    /// (`schemas/request.schema.json`).
+    pub fn request_json(&self, produced: &Produced) -> String {
+        self.sent.for_output(&produced.output).finish(produced.finish).to_json()
+    }
+
+    /// Returns the request that merges the attempts so far, as JSON text for [`Gate::call`]. `None` before the second
+    /// attempt.
+    pub fn merge_json(&self) -> Option<String> {
+        #[derive(Serialize)]
+        struct Merge<'r> {
+            op: &'static str,
+            agent: &'r str,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            lists: BTreeMap<&'r str, &'r [String]>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            evidence: Option<&'r [Observation]>,
+            reports: &'r [Report],
+        }
+        let reports = Some(self.reports.as_slice()).filter(|reports| reports.len() > 1)?;
+        let (agent, lists, evidence) = (self.sent.agent(), self.sent.lists_by_name(), self.evidence());
+        Some(json(&Merge { op: "merge", agent, lists, evidence, reports }))
     }
 
     /// Adds a recorded attempt, given its report.

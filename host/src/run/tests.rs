@@ -796,6 +796,78 @@ fn a_process_of_the_component_before_does_not_follow_a_change() {
     assert_eq!(folder.open(&first).expect("opened").changed_from(), Some("sha256:component2"));
 }
 
+/// Derives all steps of a run again with a kernel, or returns the first error.
+fn derive(kernel: &Script, lines: &[String], blobs: &BTreeMap<(&'static str, String), String>) -> Result<u64, String> {
+    let journal = Memory { lines: lines.to_vec(), blobs: blobs.clone() };
+    let (first, rest) = lines.split_first().expect("a run");
+    let mut derivation = Derivation::begin_on(kernel, journal, first).map_err(|error| error.to_string())?;
+    for step in rest.split_inclusive(|line| line.contains(r#","state":{"#)) {
+        derivation.step(step).map_err(|error| error.to_string())?;
+    }
+    Ok(derivation.steps())
+}
+
+/// Returns lines with other contents, whose digests follow.
+fn rechained(lines: &[String], change: impl Fn(&str) -> String) -> Vec<String> {
+    let mut before = String::new();
+    let rechain = |line: &String| {
+        let mut line = change(line);
+        let at = line.find(r#""before":""#).expect("a chain") + 10;
+        let end = at + line[at..].find('"').expect("its end");
+        line.replace_range(at..end, &before);
+        before = digest(line.as_bytes());
+        line
+    };
+    lines.iter().map(rechain).collect()
+}
+
+#[test]
+fn a_run_that_changed_its_component_is_derived_again_by_the_last_one() {
+    let (one, two, three) = (later("", "0.1.0"), later("2", "0.2.0"), later("3", "0.2.0"));
+    let (mut run, _) = Run::start_on(&one, Memory::default(), "a", STARTED).expect("started");
+    for event in &events()[1..] {
+        run.send_json(event).expect("sent");
+    }
+    let mut journal = run.journal;
+    for (kernel, at) in [(&two, 10), (&three, 11), (&two, 12), (&one, 13), (&one, 14)] {
+        let mut run = Run::open_on(kernel, journal).expect("the same decisions");
+        run.send_json(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
+        journal = run.journal;
+    }
+    let Memory { lines, blobs } = journal;
+    let steps = events().len() as u64 + 5;
+    for kernel in [&one, &two, &three] {
+        assert_eq!(derive(kernel, &lines, &blobs), Ok(steps), "{}", kernel.component);
+    }
+    // A component with other decisions, or with states that differ in more than the version.
+    let denies = Script { denies_at: 7, ..later("4", "0.3.0") };
+    let salted = Script { salt: "x", ..later("4", "0.3.0") };
+    assert_eq!(derive(&denies, &lines, &blobs), Ok(steps));
+    assert!(derive(&salted, &lines, &blobs).expect_err("other states").contains("does not follow from the events"));
+    // The version of a component is compared with its states: in the first line, and in each change.
+    for (kernel, named) in [(&one, "0.1.0"), (&two, "0.2.0")] {
+        let member = format!(r#""version":"{named}""#);
+        let lines = rechained(&lines, |line| line.replace(&member, r#""version":"9.9""#));
+        let error = derive(kernel, &lines, &blobs).expect_err("another version");
+        let expected = format!("it names 9.9 of the kernel, and its component has {named}");
+        assert!(error == expected || error.contains("does not follow from the events"), "{error}");
+    }
+    let lied = rechained(&lines[..5], |line| line.replace(r#""version":"0.1.0""#, r#""version":"9.9""#));
+    let error = derive(&one, &lied, &blobs).expect_err("another version");
+    assert_eq!(error, "it names 9.9 of the kernel, and its component has 0.1.0");
+    let bare = rechained(&lines[..5], |line| line.replace(r#","version":"0.1.0""#, ""));
+    let error = derive(&one, &bare, &blobs).expect_err("no version");
+    assert_eq!(error, "it names no version of the kernel, and its component has 0.1.0");
+    // A change must name the component before it, and begin a step.
+    let other = rechained(&lines, |line| line.replace(r#"{"from":"sha256:component2""#, r#"{"from":"sha256:other""#));
+    let error = derive(&one, &other, &blobs).expect_err("another component");
+    assert!(error.ends_with(CHANGED_CHANGE), "{error}");
+    let twice = lines.iter().position(|line| line.contains(r#"{"from":"#)).expect("a change");
+    let mut lines = lines;
+    lines.insert(twice, lines[twice].clone());
+    derive(&one, &rechained(&lines, str::to_owned), &blobs).expect_err("two changes");
+}
+
 #[test]
 fn a_step_gets_the_artifacts_that_it_needs() {
     let (folder, kernel) = (Folder::new("need"), Script::default());

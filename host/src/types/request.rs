@@ -1,9 +1,11 @@
 //! One output to judge.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::Serialize;
 
 use super::{Confidence, Finish, NamedList, Observation};
-use crate::bindings::exports::seamgate::validator::types;
+use crate::{bindings::exports::seamgate::validator::types, json::json};
 
 /// An output to judge, with the lists that its contract needs.
 ///
@@ -153,6 +155,31 @@ impl<'t> Request<'t> {
         self.evidence.as_ref().map(|evidence| evidence.iter().cloned().map(Into::into).collect())
     }
 
+    /// Returns the values of each list.
+    pub(crate) fn lists_by_name(&self) -> BTreeMap<&str, &[String]> {
+        self.lists.iter().map(|list| (list.name.as_str(), list.values.as_slice())).collect()
+    }
+
+    /// Returns the request as JSON text (`schemas/request.schema.json`).
+    pub(crate) fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Wire<'r> {
+            agent: &'r str,
+            output: &'r str,
+            #[serde(skip_serializing_if = "is_unknown")]
+            finish: Finish,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            lists: BTreeMap<&'r str, &'r [String]>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            evidence: Option<&'r [Observation]>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            invalid_utf8: Option<u32>,
+        }
+        let &Request { ref agent, ref output, finish, invalid_utf8, .. } = self;
+        let (lists, evidence) = (self.lists_by_name(), self.observations());
+        json(&Wire { agent, output, finish, lists, evidence, invalid_utf8 })
+    }
+
     pub(crate) fn to_wit(&self) -> types::Request {
         types::Request {
             agent: self.agent.clone().into_owned(),
@@ -163,6 +190,11 @@ impl<'t> Request<'t> {
             invalid_utf8: self.invalid_utf8,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_unknown(finish: &Finish) -> bool {
+    *finish == Finish::Unknown
 }
 
 /// Converts lists to the component's type.

@@ -593,7 +593,7 @@ fn a_run_of_ten_thousand_events() {
     let again = Run::open(&gate, FileJournal::open(&folder).expect("a journal")).expect("opened");
     println!("Run::open {:?}", begin.elapsed());
     assert_eq!(again.step(), 10_000);
-    let mut other = crate::upgrade::other_gate();
+    let mut other = seamgate_tests::other::other_gate();
     other.register_profile(&profile.to_string()).expect("a profile");
     let begin = Instant::now();
     let again = Run::open(&other, FileJournal::open(&folder).expect("a journal")).expect("opened");

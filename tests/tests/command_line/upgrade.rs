@@ -6,25 +6,16 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Output,
-    sync::LazyLock,
 };
 
-use seamgate::{Component, FileJournal, Gate, Journal, JournalReader, LineKind, Options, Run, digest};
-use seamgate_tests::runs::run_cases;
+use seamgate::{FileJournal, Gate, Journal, JournalReader, LineKind, Run, digest};
+use seamgate_tests::{
+    other::{OTHER, other_gate},
+    runs::run_cases,
+};
 use serde_json::{Value, value::RawValue};
 
 use crate::replay::{play, seamgate};
-
-/// The built-in component with a custom section more: it has another digest, and decides alike.
-static OTHER: LazyLock<Component> = LazyLock::new(|| {
-    let section = [0, 6, 5, b'o', b't', b'h', b'e', b'r'];
-    Component::from_bytes([Component::builtin().as_bytes(), &section].concat())
-});
-
-/// Returns a gate with another component, which decides alike.
-pub(crate) fn other_gate() -> Gate {
-    Gate::with(Options::default().component(OTHER.clone())).expect("a gate")
-}
 
 /// Returns an empty folder.
 fn fresh(name: &str) -> PathBuf {

@@ -38,10 +38,12 @@ pub(crate) enum Kind {
     EventChanged,
     /// A digest of a prompt is another.
     PromptChanged,
+    /// A change of the component is another, at another place, missing, or one too many.
+    ComponentChanged,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 12] = [
+    pub(crate) const ALL: [Kind; 13] = [
         Kind::DenyToAllow,
         Kind::AskToAllow,
         Kind::ApprovalMoved,
@@ -54,8 +56,12 @@ impl Kind {
         Kind::OtherProfile,
         Kind::EventChanged,
         Kind::PromptChanged,
+        Kind::ComponentChanged,
     ];
 }
+
+/// The beginning of a line that records a change of the component.
+const CHANGE: &str = r#""component":"#;
 
 /// Makes forgeries of all kinds in turn.
 pub(crate) struct Forger {
@@ -111,6 +117,7 @@ impl Forger {
                 r#""artifact":"sha256:"#,
                 r#""artifact":"sha257:"#,
             ),
+            Kind::ComponentChanged => self.forge_change(steps),
             Kind::EventChanged => {
                 let (from, to) = [
                     (r#""type":"tool_result""#, r#""type":"tool_failed""#),
@@ -203,6 +210,43 @@ impl Forger {
                 names_profile(&mut steps[0][0], &forged.profiles[0])
             }
         }
+    }
+
+    /// Forges a change of the component so that the last component is still that of the gate.
+    fn forge_change(&mut self, steps: &mut Vec<Vec<String>>) -> bool {
+        let own = GATE.component().digest();
+        let places: Vec<usize> = (1..steps.len()).filter(|at| steps[*at][0].starts_with(CHANGE)).collect();
+        if places.is_empty() {
+            return false;
+        }
+        let at = places[self.random.below(places.len())];
+        match self.random.below(7) {
+            // Missing.
+            0 => drop(steps[at].remove(0)),
+            // Twice.
+            1 => {
+                let change = steps[at][0].clone();
+                steps[at].insert(0, change);
+            }
+            // Inside a step.
+            2 => {
+                let change = steps[at].remove(0);
+                let place = 1 + self.random.below(steps[at].len() - 1);
+                steps[at].insert(place, change);
+            }
+            // From another component.
+            3 => return self.replace(&mut steps[..=at], CHANGE, r#""from":"sha256:"#, r#""from":"sha256:0"#),
+            // No change.
+            4 => {
+                let to = format!(r#"{CHANGE}{{"from":"{own}","to":"{own}"}}"#);
+                steps.last_mut().expect("a step").insert(0, to);
+            }
+            // A member more.
+            5 => return self.replace(steps, CHANGE, r#"{"from":"#, r#"{"more":1,"from":"#),
+            // The component of the gate with a version that its states do not have.
+            _ => return self.replace(steps, CHANGE, r#","version":""#, r#","version":"9"#),
+        }
+        true
     }
 
     /// Replaces one occurrence of a text in a line that contains another text.

@@ -16,7 +16,7 @@ use seamgate_tests::Random;
 
 use crate::{
     forged::{Forger, Kind},
-    recorded::{KEY, Recorded, all, signed_approvals},
+    recorded::{KEY, Recorded, all, changed, signed_approvals},
 };
 
 /// A gate without profiles, to copy.
@@ -24,6 +24,8 @@ static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
 static RUNS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
     let mut runs = all(&GATE).expect("runs");
+    let changed = changed(&GATE, &runs).expect("runs");
+    runs.extend(changed);
     runs.push(signed_approvals(&GATE).expect("a run"));
     runs
 });
@@ -48,7 +50,13 @@ fn every_recorded_run_verifies() {
         let report = verified(&run.receipt(&Withhold::default()));
         assert!(report.ok && report.whole, "{}: {}", run.name, failed(&report));
         assert_eq!(report.counts.derived, report.counts.steps, "{}", run.name);
+        let component = report.checks.iter().find(|check| check.check == "component").expect("a component");
+        let named = component.detail.matches("; before step ").count();
+        assert_eq!(named, run.changes.min(4), "{}: {}", run.name, component.detail);
+        assert_eq!(component.detail.contains(" changes more"), run.changes > 4, "{}", run.name);
     }
+    let changed = RUNS.iter().filter(|run| run.changes > 0).count();
+    assert!(changed > 10, "{changed} runs that changed their component");
     assert!(RUNS.iter().any(|run| verified(&run.receipt(&Withhold::default())).counts.signed_approvals >= 2));
 }
 

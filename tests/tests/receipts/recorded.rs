@@ -3,10 +3,13 @@
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
-use seamgate::{FileJournal, Gate, Run};
+use seamgate::{FileJournal, Gate, JournalReader, LineKind, Run};
 use seamgate_receipt::{Signing, Withhold, receipt_of};
 use seamgate_runner::run_dir::{Decision, SigningKey};
-use seamgate_tests::runs::{RunCase, run_cases};
+use seamgate_tests::{
+    other::other_gate,
+    runs::{RunCase, run_cases},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -21,6 +24,8 @@ pub(crate) struct Recorded {
     pub(crate) name: String,
     pub(crate) profile: String,
     pub(crate) steps: u64,
+    /// The number of times that the run continued under another component.
+    pub(crate) changes: usize,
     folder: TempDir,
 }
 
@@ -80,8 +85,7 @@ fn record(gate: &Gate, case: &RunCase) -> Result<Option<Recorded>> {
     if events.is_empty() || !is_a_run {
         return Ok(None);
     }
-    let name = case.name.clone();
-    sent(&gate, &info.agent, &case.profile, name, &events)
+    sent(&gate, &info.agent, &case.profile, case.name.clone(), &events)
 }
 
 /// Sends events to a run in a new folder.
@@ -98,7 +102,57 @@ fn sent(gate: &Gate, agent: &str, profile: &str, name: String, events: &[String]
     }
     let steps = run.step();
     drop(run);
-    Ok(Some(Recorded { name, profile: profile.to_owned(), steps, folder }))
+    Ok(Some(Recorded { name, profile: profile.to_owned(), steps, changes: 0, folder }))
+}
+
+/// Records every tenth of these runs again, under a component that changes once or several times, and ends with that of
+/// the gate.
+pub(crate) fn changed(gate: &Gate, runs: &[Recorded]) -> Result<Vec<Recorded>> {
+    let other = other_gate();
+    let mut changed = Vec::new();
+    for (number, run) in runs.iter().filter(|run| run.steps > 3).step_by(10).enumerate() {
+        // Only the last step, the second half, or each step has another component than the step before it.
+        let is_own = |step: u64| match number % 3 {
+            0 => step == run.steps,
+            1 => 2 * step > run.steps,
+            _ => (run.steps - step).is_multiple_of(2),
+        };
+        changed.push(again(run, [&other, gate], is_own).with_context(|| run.name.clone())?);
+    }
+    Ok(changed)
+}
+
+/// Records a run again. `is_own` returns whether the second gate makes a step, and not the first.
+fn again(run: &Recorded, gates: [&Gate; 2], is_own: impl Fn(u64) -> bool) -> Result<Recorded> {
+    let gates = gates.map(|gate| {
+        let mut gate = gate.clone();
+        gate.register_profile(&run.profile).map(|_| gate)
+    });
+    let [other, own] = gates;
+    let (other, own) = (other?, own?);
+    let mut events = Vec::new();
+    let mut reader = JournalReader::open(&run.folder.path().join("run"))?;
+    while let Some(step) = reader.next() {
+        for line in step?.iter().filter(|line| line.kind == LineKind::Event) {
+            events.push(reader.whole(&line.json)?);
+        }
+    }
+    let folder = tempfile::tempdir()?;
+    let place = folder.path().join("run");
+    let agent = &own.profiles().next().context("a profile")?.agent;
+    let mut changes = 0;
+    for (step, event) in (1..).zip(&events) {
+        let gate = if is_own(step) { &own } else { &other };
+        if step == 1 {
+            Run::start_json(gate, FileJournal::create(&place)?, agent, event)?;
+        } else {
+            let mut run = Run::open(gate, FileJournal::open(&place)?.without_sync())?;
+            changes += usize::from(run.changed_from().is_some());
+            run.send_json(event)?;
+        }
+    }
+    let Recorded { name, profile, steps, .. } = run;
+    Ok(Recorded { name: format!("{name}, changed"), profile: profile.clone(), steps: *steps, changes, folder })
 }
 
 /// Records a run in which anna signs her decisions about three calls.
@@ -145,5 +199,5 @@ pub(crate) fn signed_approvals(gate: &Gate) -> Result<Recorded> {
     }
     let steps = run.step();
     drop(run);
-    Ok(Recorded { name: "signed approvals".to_owned(), profile, steps, folder })
+    Ok(Recorded { name: "signed approvals".to_owned(), profile, steps, changes: 0, folder })
 }

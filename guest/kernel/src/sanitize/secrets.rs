@@ -131,6 +131,9 @@ pub(super) struct Secrets {
 /// The longest value after a name.
 const MAX_VALUE: usize = 512;
 
+/// The maximum number of punctuation marks that are read as the end of a sentence, not of a value.
+const MAX_PUNCTUATION: usize = 4;
+
 impl Secrets {
     /// Returns the secrets in order and without overlaps.
     pub(super) fn found(mut self) -> Vec<(Secret, Range<usize>)> {
@@ -298,17 +301,21 @@ impl Secrets {
                     !byte.is_ascii_graphic() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'\\')
                 };
                 let is_end = |byte: &u8| is_end(*byte) || matches!(byte, b'&' | b')' | b']' | b'}' | b'|');
-                value
-                    ..value
-                        + text[value..]
-                            .iter()
-                            .take(MAX_VALUE)
-                            .position(is_end)
-                            .unwrap_or((text.len() - value).min(MAX_VALUE))
+                let rest = &text[value..(value + MAX_VALUE).min(text.len())];
+                value..value + rest.iter().position(is_end).unwrap_or(rest.len())
             }
         };
-        let value = &text[range.clone()];
-        let is_secret = if is_password { is_password_like(value, quote.is_some()) } else { is_secret_like(value) };
+        // Punctuation may follow: `password=hunter22: refused`. A password may also end with it.
+        let is_punctuation = |byte: &&u8| matches!(byte, b':' | b'.' | b'!' | b'?' | b'*');
+        let punctuation = match quote {
+            Some(_) => 0,
+            None => text[range.clone()].iter().rev().take(MAX_PUNCTUATION).take_while(is_punctuation).count(),
+        };
+        let is_secret = |end: &usize| match &text[range.start..*end] {
+            value if is_password => is_password_like(value, quote.is_some()),
+            value => is_secret_like(value),
+        };
+        let secret = (range.end - punctuation..=range.end).rev().find(is_secret);
         let kind = if is_password {
             Secret::Password
         } else if is(&["accountkey", "sharedaccesskey"]) {
@@ -318,10 +325,11 @@ impl Secrets {
         } else {
             Secret::Secret
         };
-        if !is_secret {
+        let Some(end) = secret else {
             self.value = (range.end, if range.start < self.value.0 { self.value.1 + 1 } else { 0 });
             return None;
-        }
+        };
+        let range = range.start..end;
         let known = form_at(text, range.start);
         Some(known.filter(|(_, known)| known.end >= range.end).unwrap_or((kind, range)))
     }

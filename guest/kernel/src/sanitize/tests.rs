@@ -115,6 +115,32 @@ fn secrets_are_redacted() {
 }
 
 #[test]
+fn punctuation_after_a_secret_does_not_hide_it() {
+    let token = format!("ghp_{}", "a1".repeat(18));
+    for (before, secret) in [
+        ("password=", "hunter22"),
+        ("the password: ", "hunter22"),
+        ("PGPASSWORD=", "s3cr3t!"),
+        ("api_key=", "0123abcd4567ef890"),
+        ("client_secret: ", "0123abcd-4567-ef89-0abc"),
+        ("Authorization: Bearer ", "abcdef0123456789xyz"),
+        ("with ", &token),
+    ] {
+        for after in [
+            "", ".", ",", ":", ";", "!", "?", "…", ")", "]", "}", ">", "\"", "'", "`", "*", "**", ":**", "...", "?!",
+            "::",
+        ] {
+            for end in ["", " refused", "\nrefused", "\r\n"] {
+                let text = format!("login.py:7: {before}{secret}{after}{end}");
+                let written = redact(&text);
+                assert!(!written.contains(secret) && written.contains("[redacted:"), "{text:?} gives {written:?}");
+                assert_eq!(redact(&written), written, "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_only_looks_like_a_secret_stays() {
     for text in [
         "password: string",
@@ -128,6 +154,8 @@ fn what_only_looks_like_a_secret_stays() {
         "the key: value pairs of a token: these are words",
         "commit 3f2b9c0d1e4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c",
         "pwd=/home/user1/work2",
+        "password: required: at least 8 characters",
+        "password=std::env::var1 password=a1::b2",
         "private_key: Ed25519PrivateKey, gist://user:TOKEN@host",
         "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7 user@host",
     ] {
