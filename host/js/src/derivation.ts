@@ -191,7 +191,10 @@ export class Derivation {
 /** Replaces the version of the kernel in a state. */
 function withVersion(state: string, own: string | undefined, other: string | undefined): string {
   if (own === undefined || other === undefined) return state;
-  const [member, replaced] = [own, other].map((version) => `"component":${JSON.stringify(version)}`) as [string, string];
+  const [member, replaced] = [own, other].map((version) => `"component":${JSON.stringify(version)}`) as [
+    string,
+    string,
+  ];
   return state.replace(member, () => replaced);
 }
 

@@ -2,7 +2,7 @@
 // `state`.
 
 import type { Part } from "./receipt-file.js";
-import { integerOf, isJson, membersOf, namedMembers } from "./slices.js";
+import { integerOf, isJson, membersOf, namedMembers, stringOf } from "./slices.js";
 
 /** Returns the digest of bytes in the form that journals use: `sha256:` and 64 hexadecimal digits. */
 export type Digest = (bytes: Uint8Array) => string;

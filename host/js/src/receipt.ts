@@ -340,11 +340,7 @@ class Verification {
   }
 
   /** Registers the profiles in the component that the receipt names. */
-  #registered(
-    file: ReceiptFile,
-    { agent, profile, component }: Statement,
-    changes: readonly ChangedStep[],
-  ): void {
+  #registered(file: ReceiptFile, { agent, profile, component }: Statement, changes: readonly ChangedStep[]): void {
     const found = this.#engine.digest ?? "unknown";
     if (found !== component) {
       throw new Failed("component", `the run has ${component}, and this one is ${found}: verify it with the run's`);
@@ -374,7 +370,14 @@ class Verification {
     const lines = whole.flatMap((step) => textsOf(step) ?? []);
     const artifacts = new Artifacts(this.#digest, file.artifacts, lines);
     const judge = this.#engine.instance();
-    const derivation = Derivation.begin(judge, this.#limits, { agent, component }, this.#digest, artifacts, lines[0] ?? "");
+    const derivation = Derivation.begin(
+      judge,
+      this.#limits,
+      { agent, component },
+      this.#digest,
+      artifacts,
+      lines[0] ?? "",
+    );
     if (derivation === undefined) throw new Failed("steps", "the first line is not one that this version reads", 0, 0);
     let since = performance.now();
     this.#signal?.throwIfAborted();

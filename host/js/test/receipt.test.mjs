@@ -106,17 +106,22 @@ function* forgedChanges() {
   yield change("the last change is missing", (steps) => steps[4].shift());
   yield change("a change comes twice", (steps) => steps[4].unshift(steps[4][0]));
   yield change("a change inside a step", (steps) => steps[4].splice(1, 0, steps[4].shift()));
-  yield change("a change at the end of a step", (steps) => steps[3].push(steps[4].shift()));
   yield change("a change at the end", (steps) =>
     steps.push([`"component":{"from":"${component}","to":"${sha256("more")}"}`]),
   );
   yield change("a change to the same component", (steps) =>
     steps[6].unshift(`"component":{"from":"${component}","to":"${component}"}`),
   );
-  yield change("a change from another component", edited('"component":{"from":"sha256:', '"component":{"from":"sha256:0'));
+  yield change(
+    "a change from another component",
+    edited('"component":{"from":"sha256:', '"component":{"from":"sha256:0'),
+  );
   yield change("a change with a member more", edited('"component":{"from"', '"component":{"more":1,"from"'));
   yield change("a change with a member twice", edited(/("component":\{)("from":"[^"]*")/, "$1$2,$2"));
-  yield change("a change that is a list", edited(/"component":\{"from":("[^"]*"),"to":("[^"]*").*\}/, '"component":[$1,$2]'));
+  yield change(
+    "a change that is a list",
+    edited(/"component":\{"from":("[^"]*"),"to":("[^"]*").*\}/, '"component":[$1,$2]'),
+  );
   yield change("a change without its end", edited(/"to":"[^"]*",/, ""));
   yield change("a version that is a number", edited('"version":"0.0.2"', '"version":7'));
   yield change("a version that is null", edited('"version":"0.0.2"', '"version":null'));

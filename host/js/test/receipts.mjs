@@ -65,7 +65,9 @@ export function changed(run, ...steps) {
     const at = steps.indexOf(step);
     if (at !== -1) {
       const isLast = at === steps.length - 1;
-      const to = isLast ? { digest: component, version } : { digest: sha256(`component ${step}`), version: `0.0.${step}` };
+      const to = isLast
+        ? { digest: component, version }
+        : { digest: sha256(`component ${step}`), version: `0.0.${step}` };
       all[step].unshift(`"component":${JSON.stringify({ from: now.digest, to: to.digest, version: to.version })}`);
       now = to;
     }

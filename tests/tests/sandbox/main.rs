@@ -8,5 +8,6 @@ mod isolation;
 mod journals;
 mod limits;
 mod registered;
+mod rows;
 mod scan_width;
 mod stream;
