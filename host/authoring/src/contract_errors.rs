@@ -87,6 +87,23 @@ impl<'s> Places<'s> {
         Places { of: Of::Profile(String::from_utf8_lossy(&bytes).into()), path, texts: HashMap::new() }
     }
 
+    /// Suggests what to do about a text that is not JSON, if it looks like another language.
+    fn not_json(&self, span: Option<Span>) -> Option<&'static str> {
+        let text = match &self.of {
+            Of::Profile(text) => text,
+            Of::Contract(source) => source.text(),
+        };
+        let at = usize::try_from(span?.start).ok()?;
+        let rest = text.get(at..)?;
+        let end = self.path.extension().unwrap_or_default().to_ascii_lowercase();
+        if end == "yaml" || end == "yml" {
+            return Some("this is YAML: convert it to JSON first, such as with yq -o json");
+        }
+        let is_name = rest.starts_with(|first: char| first.is_ascii_alphabetic() || matches!(first, '_' | '$'));
+        let is_member = text[..at].trim_end().ends_with(['{', ',']);
+        (is_name && is_member).then_some("JSON needs double quotes around the names of members")
+    }
+
     /// Locates a span of the complete document, or the value that a JSON Pointer leads to in it.
     fn locate(&mut self, span: Option<Span>, pointer: &str) -> Location {
         let file = self.path.display().to_string();
@@ -145,6 +162,7 @@ pub fn of_fault(fault: &Fault, places: &mut Places) -> Vec<Finding> {
                 "bare_schema" => {
                     Some(format!("to judge an output by the schema alone: seamgate check --schema {file}"))
                 }
+                "json" if let Some(hint) = places.not_json(violation.span) => Some(hint.to_owned()),
                 _ => meant.or_else(|| {
                     Some(format!("expected {}", violation.expected)).filter(|_| !violation.expected.is_empty())
                 }),

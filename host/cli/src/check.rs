@@ -17,7 +17,7 @@ use crate::{
     console::{print, print_all, print_json},
     contracts::{self, Texts},
     diagnostic,
-    error::{FaultError, no_verdict, told},
+    error::{FaultError, Located, no_verdict, told},
     evidence::Evidence,
     format::{Checked, Format, written},
     input,
@@ -220,19 +220,27 @@ fn judged(arguments: &Arguments) -> Result<Status> {
 
 fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     let contracts = arguments.contracts();
-    let (gate, mut texts) = match &arguments.schema {
-        Some(schema) => {
-            let (gate, text) = contracts::read_schema(schema, &arguments.limits())?;
-            (gate, Texts::from([text]))
-        }
-        None => contracts::read(contracts, &arguments.limits())?,
-    };
-    let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;
-    let given = Given::read(arguments, (&gate, texts.remove(&agent)))?;
     let is_text = arguments.picture || arguments.format == Some(Format::Text);
     let is_json = arguments.json || arguments.format == Some(Format::Json);
     let is_picture = is_text || (io::stdout().is_terminal() && !is_json);
     let format = arguments.format.filter(|format| !matches!(format, Format::Text | Format::Json));
+    let read = match &arguments.schema {
+        Some(schema) => {
+            contracts::read_schema(schema, &arguments.limits()).map(|(gate, text)| (gate, Texts::from([text])))
+        }
+        None => contracts::read(contracts, &arguments.limits()),
+    };
+    let (gate, mut texts) = match (read, format) {
+        // The findings of the contract are for the program that reads the findings of outputs.
+        (Err(error), Some(format)) => {
+            let Some(located) = error.downcast_ref::<Located>() else { return Err(error) };
+            print_unusable(located, format)?;
+            return Ok(Status::of(&error));
+        }
+        (read, _) => read?,
+    };
+    let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;
+    let given = Given::read(arguments, (&gate, texts.remove(&agent)))?;
     if let ([input], None) = (inputs, format) {
         return one(arguments, &gate, &given, (&agent, *input), is_picture);
     }
@@ -267,6 +275,14 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
         None => say(&format!("seamgate: {summary}")),
     }
     Ok(sum.worst())
+}
+
+/// Prints the errors of a contract in a format.
+fn print_unusable(located: &Located, format: Format) -> Result<()> {
+    let (name, findings) = (located.file.clone(), located.findings.clone());
+    let checked = Checked { name, findings, failed: true, elapsed: Duration::ZERO };
+    say("seamgate: the contract cannot be used");
+    print_all(&written(format, "seamgate check", &[checked], ""))
 }
 
 /// Prints a line of JSON about one of several files.

@@ -1,6 +1,6 @@
 //! `seamgate diff`: describes what changed between two contracts, and whom that breaks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result};
 use clap::ValueEnum;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     console::{print, print_json},
     error::FaultError,
-    input,
+    input, revision,
     status::Status,
 };
 
@@ -30,7 +30,8 @@ Exit status: 0 compatible, 1 breaks somebody, 2 usage or contract error, 3 unkno
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The contract before the change, or a folder of contracts
+    /// The contract before the change, or a folder of contracts. 'HEAD:' is NEW in that revision, and 'REVISION:PATH'
+    /// another file
     old: PathBuf,
     /// The contract after the change, or a folder of contracts
     new: PathBuf,
@@ -52,11 +53,11 @@ enum Whom {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     input::read_once([("OLD".to_owned(), arguments.old.as_path()), ("NEW".to_owned(), arguments.new.as_path())])?;
-    let old = Contract::read(&arguments.old).map_err(with_status)?;
-    let new = Contract::read(&arguments.new).map_err(with_status)?;
+    let (old, is_old_folder) = read(&arguments.old, &arguments.new)?;
+    let (new, is_new_folder) = read(&arguments.new, &arguments.old)?;
     let mut differences = Vec::new();
     // Two files are compared even if the names of their agents differ.
-    if let ([old], [new], false) = (&old[..], &new[..], arguments.old.is_dir() || arguments.new.is_dir()) {
+    if let ([old], [new], false) = (&old[..], &new[..], is_old_folder || is_new_folder) {
         differences.push(compare(old, new).map_err(with_status)?);
     } else {
         for contract in &old {
@@ -79,6 +80,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         1 => Status::Partial,
         _ => Status::Rejected,
     })
+}
+
+/// Reads the contracts of a file or a folder, which can be in a revision. Returns whether it is a folder.
+fn read(path: &Path, other: &Path) -> Result<(Vec<Contract>, bool)> {
+    let revision = revision::read(path, other)?;
+    let path = revision.as_ref().map_or(path, |revision| revision.path.as_path());
+    let contracts = Contract::read(path).map_err(|mut error| {
+        // A person does not know the folder of the copies.
+        if let (DiffError::Contract { path, .. }, Some(revision)) = (&mut error, &revision) {
+            *path = PathBuf::from(&revision.name);
+        }
+        with_status(error)
+    })?;
+    Ok((contracts, path.is_dir()))
 }
 
 /// Returns the error that decides the exit status.

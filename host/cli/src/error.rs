@@ -5,6 +5,7 @@ use std::{fmt, io, path::Path};
 use anyhow::Error;
 use seamgate::{ContractSource, Fault, FileError, Gate};
 use seamgate_authoring::{
+    Finding,
     contract_errors::{ContractError, ContractErrorCause},
     fuel,
 };
@@ -59,15 +60,21 @@ pub(crate) fn no_verdict(fault: Fault, contract: Option<&str>, judge: impl Fn(&G
     }
 }
 
-/// The errors of a contract, drawn in the text of its file. A person sees this instead of a message.
+/// The errors of a contract, with their places in its files. A person sees a drawing of them instead of a message.
 #[derive(Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct Located {
     /// The file, for messages on one line.
-    file: String,
-    pub(crate) drawing: String,
+    pub(crate) file: String,
+    pub(crate) findings: Vec<Finding>,
 }
 
-impl fmt::Display for Drawn {
+impl Located {
+    pub(crate) fn drawing(&self) -> String {
+        self.findings.iter().map(drawn).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+impl fmt::Display for Located {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(&self.file)
     }
@@ -75,30 +82,27 @@ impl fmt::Display for Drawn {
 
 /// Returns the error of a contract that cannot be used.
 pub(crate) fn unusable(fault: Fault, source: &ContractSource, path: &Path) -> Error {
-    with_drawing(ContractError::of_contract(fault, source, path))
+    with_places(ContractError::of_contract(fault, source, path))
 }
 
 /// Returns the error of a profile that cannot be used.
 pub(crate) fn unusable_profile(fault: Fault, path: &Path) -> Error {
-    with_drawing(ContractError::of_profile(fault, path))
+    with_places(ContractError::of_profile(fault, path))
 }
 
 /// Returns the error of a file that cannot be read.
 pub(crate) fn unreadable(error: FileError, path: &Path) -> Error {
-    with_drawing(ContractError::of_file(error, path))
+    with_places(ContractError::of_file(error, path))
 }
 
-fn with_drawing(error: ContractError) -> Error {
-    let drawings: Vec<String> = error.findings.iter().map(drawn).collect();
+fn with_places(error: ContractError) -> Error {
     let cause = match error.cause {
         ContractErrorCause::Fault(fault) => Error::from(FaultError(fault)),
         ContractErrorCause::File(error) => error.into(),
         cause => cause.into(),
     };
-    match drawings.as_slice() {
-        [] => cause,
-        drawings => cause.context(Drawn { file: error.file, drawing: drawings.join("\n\n") }),
-    }
+    let ContractError { file, findings, .. } = error;
+    if findings.is_empty() { cause } else { cause.context(Located { file, findings }) }
 }
 
 /// Standard output cannot be written, so nobody receives the verdict.

@@ -32,6 +32,7 @@ pub mod parquet;
 mod principal;
 mod receipt;
 mod replay;
+mod revision;
 mod run;
 mod runs;
 mod serve;
@@ -273,8 +274,8 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                let text = match error.downcast_ref::<error::Drawn>() {
-                    Some(drawn) => format!("{}\n\nseamgate: the contract cannot be used", drawn.drawing),
+                let text = match error.downcast_ref::<error::Located>() {
+                    Some(located) => format!("{}\n\nseamgate: the contract cannot be used", located.drawing()),
                     None => format!("seamgate: {}", escape_terminal(&error::told(&error))),
                 };
                 say_with(Level::Error, &text, &[]);

@@ -20,7 +20,7 @@ use seamgate_trace::has_journal;
 
 use crate::{contracts::read_component, error::Unwritten, input, status::Status};
 
-mod extra;
+mod evidence;
 mod verdicts;
 mod witness;
 
@@ -104,7 +104,7 @@ struct Verify {
     #[arg(long, value_name = "FILE", requires = "requests")]
     answers: Option<PathBuf>,
     #[command(flatten)]
-    extra: extra::Options,
+    evidence: evidence::Options,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -221,23 +221,23 @@ fn parts(withhold: &[String]) -> Result<Withhold> {
 }
 
 fn verify_file(arguments: &Verify) -> Result<Status> {
-    let Verify { file, key, profile, component, requests, answers, extra, json } = arguments;
+    let Verify { file, key, profile, component, requests, answers, evidence, json } = arguments;
     let lines =
         requests.as_ref().zip(answers.as_ref()).map(|(requests, answers)| verdicts::Files::of(requests, answers));
     let profile = profile.as_deref().map(read_profile).transpose()?;
     let expected = Expected { keys: trusted("--key", key)?, profile };
-    let extra = extra.read()?;
+    let evidence = evidence.read()?;
     let bytes = read(file)?;
     match (kind_of(&bytes), lines) {
         (Ok(kind @ (Kind::Batch | Kind::Row)), lines) => {
             let gate = gate(component.as_deref())?;
-            return verdicts::verify(kind, &bytes, gate, lines.as_ref(), &expected, &extra, *json);
+            return verdicts::verify(kind, &bytes, gate, lines.as_ref(), &expected, &evidence, *json);
         }
         (_, Some(_)) => bail!("{}: it is not the receipt of a batch, so it has no --requests", file.display()),
         _ => {}
     }
     let mut report = verify(&bytes, gate(component.as_deref())?, &expected);
-    extra.check(&bytes, &mut report.ok, &mut report.checks);
+    evidence.check(&bytes, &mut report.ok, &mut report.checks);
     print(&report, *json, text)?;
     Ok(match report {
         Report { ok: false, .. } => Status::Rejected,

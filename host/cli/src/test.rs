@@ -1,10 +1,13 @@
 //! `seamgate test`: checks contracts against example outputs, whose verdicts their author has specified.
 
 use std::{
+    collections::BTreeMap,
     fs,
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, Instant},
+    thread,
+    time::{Duration, Instant, SystemTime},
 };
 
 use anyhow::{Context, Error, Result, bail};
@@ -18,6 +21,7 @@ use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
     console::print_all,
+    error,
     format::{Checked, Format, drawn, written},
     input,
     status::Status,
@@ -43,6 +47,9 @@ pub(crate) struct Arguments {
     /// Print the results in this format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+    /// Test again after each change of a file, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["bless", "format"])]
+    watch: bool,
 }
 
 /// The outcome of one example.
@@ -86,6 +93,58 @@ impl Outcome {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    if !arguments.watch {
+        return once(arguments);
+    }
+    loop {
+        let tested = seen(&arguments.paths);
+        if io::stdout().is_terminal() {
+            print_all("\x1b[2J\x1b[3J\x1b[H")?;
+        }
+        // A contract that cannot be read may be one that is just being written.
+        if let Err(error) = once(arguments) {
+            say(&format!("seamgate: {}", escape_terminal(&error::told(&error))));
+        }
+        say("seamgate: waiting for a change; Ctrl-C ends");
+        while seen(&arguments.paths) == tested {
+            thread::sleep(POLL);
+        }
+    }
+}
+
+/// The interval at which `--watch` looks for changes. Asking works on every file system, including those of networks
+/// and containers.
+const POLL: Duration = Duration::from_millis(300);
+
+/// The maximum depth of folders, and the maximum number of files, that are watched.
+const MAX_DEPTH: usize = 8;
+const MAX_WATCHED: usize = 20_000;
+
+/// Returns the times and sizes of all files in the folders of the contracts, except hidden ones and those of builds.
+fn seen(paths: &[PathBuf]) -> BTreeMap<PathBuf, (Option<SystemTime>, u64)> {
+    let mut files = BTreeMap::new();
+    let folder = |path: &PathBuf| if path.is_dir() { path.clone() } else { path.with_file_name("") };
+    let mut folders: Vec<(PathBuf, usize)> = paths.iter().map(|path| (folder(path), 0)).collect();
+    while let Some((folder, depth)) = folders.pop() {
+        let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(b".") || name == "node_modules" || name == "target" {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(found) if found.is_dir() && depth < MAX_DEPTH => folders.push((entry.path(), depth + 1)),
+                Ok(found) if found.is_file() && files.len() < MAX_WATCHED => {
+                    files.insert(entry.path(), (found.modified().ok(), found.len()));
+                }
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+fn once(arguments: &Arguments) -> Result<Status> {
     input::read_once(arguments.paths.iter().map(|path| (path.display().to_string(), path.as_path())))?;
     let mut contracts = Vec::new();
     for path in &arguments.paths {

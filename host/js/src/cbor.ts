@@ -3,6 +3,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The major types of CBOR (RFC 8949, section 3.1) that are read. */
 const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6 } as const;
 
+/** The simple value `null` (RFC 8949, section 3.3). */
+const NULL = 0xf6;
+
 /** The bytes have another type or value than expected, or are not in the deterministic encoding. */
 export class CborError extends Error {
   override readonly name = "CborError";
@@ -49,7 +52,12 @@ export class CborReader {
     return length;
   }
 
-  /** Reads an integer that must equal this value, from -24 to 23. */
+  /** Reads `null`. */
+  none(): void {
+    if (this.#take(1)[0] !== NULL) throw new CborError(`expected null at byte ${this.#at - 1}`);
+  }
+
+  /** Reads an integer that must equal this value. */
   integer(value: number): void {
     this.#expect(value < 0 ? MAJOR.negative : MAJOR.unsigned, value < 0 ? -1 - value : value);
   }

@@ -46,6 +46,7 @@ export {
   type ReceiptCounts,
   type ReceiptOptions,
   type ReceiptReport,
+  type ReceiptWitness,
   verifyReceipt,
   type WithheldStep,
 } from "./receipt.js";

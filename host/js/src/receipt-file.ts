@@ -104,13 +104,14 @@ function part(reader: CborReader): Part {
   return typeof part === "string" ? part : fixed(part, DIGEST_BYTES);
 }
 
-function fixed(bytes: Uint8Array, length: number): Uint8Array {
+/** Returns bytes that must have this length. */
+export function fixed(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length !== length) throw new CborError(`expected ${length} bytes`);
   return bytes;
 }
 
 /** Returns the `Sig_structure` (RFC 9052, section 4.4). */
-function toBeSigned(header: Uint8Array, payload: Uint8Array): Uint8Array {
+export function toBeSigned(header: Uint8Array, payload: Uint8Array): Uint8Array {
   const context = new TextEncoder().encode("Signature1");
   const none = new Uint8Array(0);
   const parts = [

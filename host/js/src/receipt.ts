@@ -22,6 +22,7 @@ import { base64Url, publicKey, trimmed } from "./public-key.js";
 import { approvalsOf } from "./receipt-approvals.js";
 import { MAX_RECEIPT, type ReceiptFile, receiptFile } from "./receipt-file.js";
 import { integerOf, isJson, itemsOf, namedMembers, stringOf } from "./slices.js";
+import { checkWitness } from "./witness.js";
 
 /** Options of {@link verifyReceipt}. */
 export interface ReceiptOptions {
@@ -29,6 +30,8 @@ export interface ReceiptOptions {
   readonly keys: "any" | readonly string[];
   /** The document of the profile that the run must have, as JSON text. Default: any profile. */
   readonly profile?: string;
+  /** A statement of a witness about the receipt, which is checked after all other checks passed. Default: none. */
+  readonly witness?: ReceiptWitness;
   /**
    * A gate with the component that the receipt names, which derives the decisions again. Nothing is registered in it.
    * Default: a gate with the built-in component.
@@ -36,6 +39,14 @@ export interface ReceiptOptions {
   readonly gate?: Gate;
   /** Ends the verification early. */
   readonly signal?: AbortSignal;
+}
+
+/** A statement that `seamgate receipt witness` wrote, and the keys that may have signed it. */
+export interface ReceiptWitness {
+  /** The bytes of the statement. */
+  readonly file: Uint8Array;
+  /** The trusted public keys, as for the receipt. */
+  readonly keys: "any" | readonly string[];
 }
 
 /** The name of a check. */
@@ -49,7 +60,8 @@ export type ReceiptCheckName =
   | "component"
   | "steps"
   | "artifacts"
-  | "approvals";
+  | "approvals"
+  | "witness";
 
 /** One check. */
 export interface ReceiptCheck {
@@ -119,7 +131,8 @@ export interface ReceiptReport {
   readonly withheld?: readonly WithheldStep[];
 }
 
-const OPTIONS: Names<ReceiptOptions> = { keys: true, profile: true, gate: true, signal: true };
+const OPTIONS: Names<ReceiptOptions> = { keys: true, profile: true, witness: true, gate: true, signal: true };
+const WITNESS_OPTIONS: Names<ReceiptWitness> = { file: true, keys: true };
 
 /** The maximum number of earlier components that a report names. */
 const MAX_CHANGES = 4;
@@ -180,12 +193,23 @@ export async function verifyReceipt(file: Uint8Array, options: ReceiptOptions): 
   only("options", options, OPTIONS);
   const keys = asKeys(options.keys);
   const { profile, signal } = options;
+  const witness = asWitness(options.witness);
   if (profile !== undefined && typeof profile !== "string") {
     throw new TypeError(`\`profile\` must be the document of a profile, as JSON text, not ${kindOf(profile)}`);
   }
   const gate = options.gate === undefined ? await Gate.load() : asGate(options.gate);
   const verification = new Verification(await gate.engine.again(), gate.limits, platform().cryptography, signal);
-  return verification.report(file, keys, profile);
+  return verification.report(file, keys, profile, witness);
+}
+
+function asWitness(witness: ReceiptWitness | undefined): ReceiptWitness | undefined {
+  if (witness === undefined) return undefined;
+  only("witness", witness, WITNESS_OPTIONS);
+  const { file } = witness;
+  if (!(file instanceof Uint8Array)) {
+    throw new TypeError(`\`witness.file\` must be the bytes of a statement, a Uint8Array, not ${kindOf(file)}`);
+  }
+  return { file, keys: asKeys(witness.keys) };
 }
 
 function asKeys(keys: ReceiptOptions["keys"]): "any" | readonly string[] {
@@ -241,10 +265,16 @@ class Verification {
     this.#signal = signal;
   }
 
-  async report(file: Uint8Array, keys: "any" | readonly string[], profile: string | undefined): Promise<ReceiptReport> {
+  async report(
+    file: Uint8Array,
+    keys: "any" | readonly string[],
+    profile: string | undefined,
+    witness: ReceiptWitness | undefined,
+  ): Promise<ReceiptReport> {
     let ok = true;
     try {
       await this.#check(file, keys, profile);
+      if (witness !== undefined) await this.#witness(file, witness);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       const { check, message, step, line } = error;
@@ -289,6 +319,13 @@ class Verification {
     this.#registered(file, statement, changes);
     await this.#derived(file, statement, steps);
     await this.#approvals(statement, steps);
+  }
+
+  /** Checks the statement of a witness. */
+  async #witness(receipt: Uint8Array, { file, keys }: ReceiptWitness): Promise<void> {
+    const { ok, detail } = await checkWitness(receipt, file, keys, this.#cryptography);
+    if (!ok) throw new Failed("witness", detail);
+    this.#passed("witness", detail);
   }
 
   /** Checks that the signed statement describes the lines. */

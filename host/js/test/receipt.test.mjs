@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
@@ -21,23 +21,33 @@ const gate = await Gate.load();
 const verified = (file, options = {}) => verifyReceipt(file, { keys: [KEY], gate, ...options });
 const failure = ({ checks }) => checks.find(({ ok }) => !ok);
 
+/** Runs the command line, which is in the addon. */
+function run(...args) {
+  const env = { ...process.env, SEAMGATE_BACKEND: "native" };
+  return spawnSync(seamgate, args, { encoding: "utf8", maxBuffer: 2 ** 26, env });
+}
+
+/** Writes a file, and returns its name. */
+function written(name, bytes) {
+  const file = path.join(place, name);
+  writeFileSync(file, bytes);
+  return file;
+}
+
 /** Returns the command line's output about a receipt. */
-function printed(file) {
-  const name = path.join(place, "one.receipt");
-  writeFileSync(name, file);
-  const { stdout, stderr } = spawnSync(seamgate, ["receipt", "verify", name, `--key=${KEY}`, "--json"], {
-    encoding: "utf8",
-    maxBuffer: 2 ** 26,
-    // The command line is in the addon.
-    env: { ...process.env, SEAMGATE_BACKEND: "native" },
-  });
+function printed(file, ...args) {
+  const name = written("one.receipt", file);
+  const { stdout, stderr } = run("receipt", "verify", name, `--key=${KEY}`, "--json", ...args);
   assert.equal(stderr, "");
   return stdout.trimEnd();
 }
 
-async function sameAsPrinted(file, what) {
-  const report = await verified(file);
-  assert.equal(JSON.stringify(report), printed(file), what);
+async function sameAsPrinted(file, what, witness) {
+  const report = await verified(file, { witness });
+  const keys = witness?.keys === "any" ? ["any"] : (witness?.keys ?? []);
+  const options = keys.map((key) => `--witness-key=${key}`);
+  if (witness !== undefined) options.push(`--witness=${written("one.witness", witness.file)}`);
+  assert.equal(JSON.stringify(report), printed(file, ...options), what);
   return report;
 }
 
@@ -81,14 +91,14 @@ test("every recorded run verifies", needs, async () => {
 
 test("a run verifies that its component and others made", needs, async () => {
   const long = runs.filter((run) => contents(run).length > 3);
-  for (const run of long) {
+  for (const [at, run] of long.entries()) {
+    if (at % 4 !== 0) continue;
     const last = contents(run).length - 1;
-    for (const steps of [[2], [last], [1, 2, last]]) {
-      const { ok, whole, checks, component } = await verified(receipt(changed(run, ...new Set(steps))));
-      assert.ok(ok && whole, `${run.name}: ${JSON.stringify(checks.at(-1))}`);
-      const { detail } = checks.find(({ check }) => check === "component");
-      assert.ok(detail.startsWith(`${component}; before step ${steps[0]}: sha256:`), detail);
-    }
+    const steps = [[2], [last], [...new Set([1, 2, last])]][(at / 4) % 3];
+    const { ok, whole, checks, component } = await verified(receipt(changed(run, ...steps)));
+    assert.ok(ok && whole, `${run.name}: ${JSON.stringify(checks.at(-1))}`);
+    const { detail } = checks.find(({ check }) => check === "component");
+    assert.ok(detail.startsWith(`${component}; before step ${steps[0]}: sha256:`), detail);
   }
   const many = changed(runOf("numbers"), 1, 2, 3, 4, 5, 6);
   const report = await sameAsPrinted(receipt(many), "six changes");
@@ -157,7 +167,7 @@ test("no forged change of the component verifies, and reports are those of the c
 
 test("reports are those of the command line", needs, async () => {
   const own = runs.slice(0, 4);
-  for (const run of [...own, ...runs.slice(4).filter((_, at) => at % 10 === 0)]) {
+  for (const run of [...own, ...runs.slice(4).filter((_, at) => at % 20 === 0)]) {
     const { ok } = await sameAsPrinted(receipt(run), run.name);
     assert.ok(ok, run.name);
     await sameAsPrinted(receipt(run, { withheld: [2] }), `${run.name}, withheld`);
@@ -166,7 +176,7 @@ test("reports are those of the command line", needs, async () => {
     const { ok } = await sameAsPrinted(file, name);
     assert.ok(!ok, name);
   }
-  for (let changes = 0; changes < 40; changes += 1) {
+  for (let changes = 0; changes < 20; changes += 1) {
     await sameAsPrinted(flipped(receipt(own[changes % own.length])), "a bit is changed");
   }
 });
@@ -310,6 +320,46 @@ test("signatures of approvers are counted", needs, async () => {
   const { signed_approvals, named_approvals, denied } = await counts("signed approvals");
   assert.deepEqual([signed_approvals, named_approvals, denied], [1, 0, 1]);
   assert.equal((await counts("named approvals")).named_approvals, 1);
+});
+
+test("statements of witnesses are those of the command line", needs, async () => {
+  const [pem, log] = [path.join(place, "witness.pem"), path.join(place, "log.txt")];
+  const key = run("approve", "--new-key", pem).stdout.trim();
+  const statement = (file) => {
+    const name = path.join(place, `${random(2 ** 30)}.witness`);
+    const about = written("entry.receipt", file);
+    const { status, stderr } = run("receipt", "witness", about, "--log", log, "-o", name, "--key-file", pem);
+    assert.equal(status, 0, stderr);
+    return readFileSync(name);
+  };
+  const files = runs.slice(0, 7).map((run) => receipt(run));
+  // The sizes 1 to 7, and each entry of the last.
+  const first = files.map((file) => [file, statement(file)]);
+  for (const [file, witness] of [...first, ...files.map((file) => [file, statement(file)])]) {
+    const { ok, checks } = await sameAsPrinted(file, "a witness", { file: witness, keys: [key] });
+    assert.ok(ok && checks.at(-1).check === "witness", JSON.stringify(checks.at(-1)));
+  }
+  const [[file, witness], [, other]] = first;
+  const wrong = [
+    ["another file's", { file: other, keys: [key] }],
+    ["another key", { file: witness, keys: [KEY] }],
+    ["a receipt", { file, keys: "any" }],
+    ["nothing", { file: new Uint8Array(0), keys: "any" }],
+    ["more", { file: Buffer.concat([witness, Buffer.from("x")]), keys: "any" }],
+  ];
+  for (const [what, one] of wrong) assert.ok(!(await sameAsPrinted(file, what, one)).ok, what);
+  for (let changes = 0; changes < 10; changes += 1) {
+    await sameAsPrinted(file, "a bit is changed", { file: flipped(witness), keys: "any" });
+  }
+  // Each byte, with one of its bits.
+  for (let at = 0; at < witness.length * 8; at += 9) {
+    const changed = Buffer.from(witness);
+    changed[at >> 3] ^= 1 << (at & 7);
+    assert.equal(failure(await verified(file, { witness: { file: changed, keys: [key] } })).check, "witness");
+  }
+  for (const witness of [7, {}, { file: "text", keys: "any" }, { file: other, keys: "one" }]) {
+    await assert.rejects(verified(file, { witness }), TypeError);
+  }
 });
 
 test("keys and profile are held to what is expected", needs, async () => {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seamgate import Gate, backend, verify_receipt
+from seamgate import Gate, TimeStamp, Witness, backend, verify_receipt
 
 pytestmark = pytest.mark.skipif(backend != "native", reason="only the native backend verifies receipts")
 
@@ -85,3 +85,33 @@ def test_keys(made: tuple[Path, str]) -> None:
         verify_receipt(receipt, keys=["short"])
     with pytest.raises(TypeError, match="several keys"):
         verify_receipt(receipt, keys="short")
+
+
+def test_the_statement_of_a_witness(made: tuple[Path, str]) -> None:
+    receipt, key = made
+    statement = receipt.with_name("run.witness")
+    log, signer = receipt.with_name("log.txt"), receipt.with_name("key.pem")
+    _seamgate("receipt", "witness", receipt, "--log", log, "-o", statement, "--key-file", signer)
+    report = verify_receipt(receipt, keys=[key], witness=Witness(statement, [key]))
+    assert report.ok
+    assert (report.checks[-1].check, report.checks[-1].detail[:14]) == ("witness", "entry 1 of 1 i")
+    assert verify_receipt(receipt, keys=None, witness=Witness(statement.read_bytes(), None)).ok
+    for witness in [
+        Witness(statement, ["D0rOfX0gS2nYk1nH0m6tq3l1Q6iXg0qj5Vd0S2lPp1A"]),
+        Witness(statement.read_bytes()[:-1], [key]),
+        Witness(b"", None),
+    ]:
+        report = verify_receipt(receipt, keys=[key], witness=witness)
+        assert not report.ok
+        assert report.checks[-1].check == "witness"
+
+
+def test_the_time_stamp_of_another_file(made: tuple[Path, str]) -> None:
+    receipt, key = made
+    folder = Path(__file__).resolve().parents[3] / "tests/receipts/time-stamp"
+    report = verify_receipt(receipt, keys=[key], time_stamp=TimeStamp(folder / "file.tsr", folder / "authority.pem"))
+    assert not report.ok
+    check = report.checks[-1]
+    assert (check.check, check.detail) == ("time_stamp", "it is the stamp of another file")
+    with pytest.raises(ValueError, match="the authority: it has 0"):
+        verify_receipt(receipt, keys=[key], time_stamp=TimeStamp(b"", b""))

@@ -7,6 +7,7 @@
 
 mod attest;
 mod envelope;
+mod evidence;
 mod inclusion;
 mod journal;
 mod kind;
@@ -21,6 +22,7 @@ mod witness;
 
 pub use attest::{Attested, MAX_ATTESTATION, NotAttested, Predicate, Subject, attest, read_attestation, subject};
 pub use envelope::{Envelope, MAX_RECEIPT, Part};
+pub use evidence::Evidence;
 pub use kind::{Kind, kind_of};
 pub use run::{NoReceipt, Sign, Signing, Statement, Withhold, receipt_of};
 pub use signed::{NotAReceipt, Signed};

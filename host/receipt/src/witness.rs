@@ -162,6 +162,10 @@ impl Witness {
     }
 }
 
+/// The finding about a file that no witness wrote.
+const NOT_A_STATEMENT: &str = "it is no statement of a witness: it must be a tagged COSE_Sign1 message (RFC 9052, \
+                               section 4.2) with an inclusion proof, in one encoding";
+
 /// Formats a time in seconds since 1970 as in RFC 3339.
 fn written_time(seconds: u64) -> String {
     UNIX_EPOCH
@@ -172,12 +176,13 @@ fn written_time(seconds: u64) -> String {
 /// Checks that a trusted witness signed that the file is an entry of its log.
 pub fn check_witness(file: &[u8], witness: &[u8], keys: &Trusted) -> Check {
     let checked = || {
-        let witness = Witness::read(witness).map_err(|error| error.to_string())?;
+        // Other hosts have other CBOR parsers, which may find another part wrong first.
+        let witness = Witness::read(witness).map_err(|_| NOT_A_STATEMENT)?;
         let Witness { key, index, size, path, issued_at, signature } = &witness;
         if let Trusted::Keys(keys) = keys
             && !keys.contains(key)
         {
-            return Err("a key signed it that was not given".to_owned());
+            return Err("a key signed it that was not given");
         }
         let root = root_of(leaf(&sha256(file)), *index, *size, path).ok_or("its proof fits no log of this size")?;
         let is_signed = UnparsedPublicKey::new(&ED25519, key).verify(&witness.to_be_signed(&root), signature).is_ok();
@@ -185,7 +190,7 @@ pub fn check_witness(file: &[u8], witness: &[u8], keys: &Trusted) -> Check {
             true => {
                 Ok(format!("entry {} of {size} in its log at {}, by its clock", index + 1, written_time(*issued_at)))
             }
-            false => Err("it is about another file, or the signature is wrong".to_owned()),
+            false => Err("it is about another file, or the signature is wrong"),
         }
     };
     match checked() {

@@ -217,8 +217,7 @@ impl ContractSource {
 
     /// Appends the JSON of a file.
     fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), Unread> {
-        let mark = text.len() - references::without_mark(&text).len();
-        match serde_json::from_str::<&RawValue>(&text[mark..]) {
+        match serde_json::from_str::<&RawValue>(&text) {
             Ok(json) => {
                 let from = json.get().as_ptr().addr() - text.as_ptr().addr();
                 let to = from + json.get().len();
@@ -228,8 +227,8 @@ impl ContractSource {
                 Ok(())
             }
             Err(error) => {
-                let lines = text[mark..].split_inclusive('\n').take(error.line().saturating_sub(1));
-                let start: usize = mark + lines.map(str::len).sum::<usize>();
+                let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+                let start: usize = lines.map(str::len).sum();
                 let at = (start + error.column().saturating_sub(1)).min(text.len()) as u32;
                 Err((error.into(), Some((path, text, Span { start: at, end: at + 1 }))))
             }

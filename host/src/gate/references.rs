@@ -49,6 +49,8 @@ pub(crate) enum FileErrorKind {
     Io(#[from] io::Error),
     #[error("the file is not UTF-8 at byte {0}")]
     Utf8(usize),
+    #[error("the file is UTF-16: save it as UTF-8")]
+    Utf16,
     #[error("the file is not JSON")]
     Json(#[from] serde_json::Error),
     #[error("the folder has no {0}: name the files NAME.{0}.json")]
@@ -82,8 +84,17 @@ pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, F
     Ok(paths)
 }
 
+/// Returns the text of a file, without a byte order mark.
 pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, FileErrorKind> {
-    String::from_utf8(read?).map_err(|error| FileErrorKind::Utf8(error.utf8_error().valid_up_to()))
+    let bytes = read?;
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(FileErrorKind::Utf16);
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| FileErrorKind::Utf8(error.utf8_error().valid_up_to()))?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 /// Rejects a document that is too large together with the files that it references. The document may reference one file
@@ -171,13 +182,8 @@ pub(crate) fn put_in(
     };
     let fail = |why| FileErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
     let (path, text) = named(folder, &file).map_err(fail)?;
-    let json: &RawValue = serde_json::from_str(without_mark(&text)).map_err(|error| fail(error.into()))?;
+    let json: &RawValue = serde_json::from_str(&text).map_err(|error| fail(error.into()))?;
     read(&path, json.get()).map_err(fail)
-}
-
-/// Returns a text without the byte order mark that some editors write at its beginning.
-pub(crate) fn without_mark(text: &str) -> &str {
-    text.trim_start_matches('\u{feff}')
 }
 
 /// Returns the file that a path in a document of this folder references, and its content.

@@ -1048,3 +1048,40 @@ fn a_small_address_space_is_enough() {
     }
     fs::remove_dir_all(folder).expect("removed");
 }
+
+/// A change of a file that is watched is tested, also one that makes the contract unusable.
+#[test]
+fn test_watches_for_changes() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched");
+    drop(fs::remove_dir_all(&folder));
+    let folder = folder.to_str().expect("UTF-8");
+    assert_eq!(status(&["init", folder], b""), 0);
+    let mut child = seamgate()
+        .args(["test", "--watch", folder])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("seamgate");
+    let mut printed = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let mut messages = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let mut waits = || {
+        let found: Vec<String> = messages
+            .by_ref()
+            .map(|line| line.expect("UTF-8"))
+            .take_while(|line| !line.contains("waiting for a change"))
+            .collect();
+        found.join("\n")
+    };
+    let mut summary =
+        || printed.find(|line| line.as_ref().is_ok_and(|line| line.contains(" examples: "))).expect("a line");
+    assert!(summary().expect("UTF-8").contains("2 passed"));
+    assert_eq!(waits(), "");
+    fs::write(format!("{folder}/order.examples/good.txt"), "{}").expect("written");
+    assert!(summary().expect("UTF-8").contains("1 passed, 1 failed"));
+    assert_eq!(waits(), "");
+    fs::write(format!("{folder}/order.contract.json"), "{").expect("written");
+    assert!(waits().contains("order.contract.json:1:2"));
+    child.kill().expect("killed");
+    child.wait().expect("an end");
+}

@@ -8,10 +8,12 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::Gate;
-use seamgate_receipt::{Batch, Expected, Kind, Row, Rows, VerdictsReport, VerdictsStatement, verify_batch, verify_row};
+use seamgate_receipt::{
+    Batch, Evidence, Expected, Kind, Row, Rows, VerdictsReport, VerdictsStatement, verify_batch, verify_row,
+};
 use seamgate_text::{count, say};
 
-use super::{check_line, encoded, extra::Extra, is_new, key_for, now, print, read, write};
+use super::{check_line, encoded, is_new, key_for, now, print, read, write};
 use crate::{contracts, ndjson, status::Status};
 
 /// The requests and the answers of a batch: the same number of lines.
@@ -171,7 +173,7 @@ pub(super) fn verify(
     gate: Gate,
     lines: Option<&Files>,
     expected: &Expected,
-    extra: &Extra,
+    evidence: &Evidence,
     is_json: bool,
 ) -> Result<Status> {
     let mut report = match (kind, lines) {
@@ -180,7 +182,7 @@ pub(super) fn verify(
         (_, Some(lines)) => verify_batch(file, &lines.rows(None)?.0.tree(), expected),
         (_, None) => bail!("the receipt of a batch needs its rows: --requests FILE --answers FILE"),
     };
-    extra.check(file, &mut report.ok, &mut report.checks);
+    evidence.check(file, &mut report.ok, &mut report.checks);
     print(&report, is_json, text)?;
     Ok(if report.ok { Status::Accepted } else { Status::Rejected })
 }

@@ -24,7 +24,7 @@ mod _native {
     };
     use seamgate::{BakeError, Component};
     use seamgate_cli::parquet::{Job, Library, NextRows, Progress};
-    use seamgate_receipt::{Expected, Trusted, verify};
+    use seamgate_receipt::{Authority, Evidence, Expected, Trusted, verify};
     use seamgate_runner::run_dir::public_key;
 
     use crate::{
@@ -72,7 +72,19 @@ mod _native {
         document::read(py, text)
     }
 
-    /// Verifies the receipt of a run. Returns the report as JSON text. Without keys, any key is taken. A text that is no key is an error.
+    /// Returns the keys that are trusted: all, if there is no list.
+    fn trusted(keys: Option<Vec<String>>) -> PyResult<Trusted> {
+        let read =
+            |key: String| public_key(&key).ok_or_else(|| PyValueError::new_err(format!("no Ed25519 key: {key:?}")));
+        Ok(match keys {
+            None => Trusted::Any,
+            Some(keys) => Trusted::Keys(keys.into_iter().map(read).collect::<PyResult<_>>()?),
+        })
+    }
+
+    /// Verifies the receipt of a run, and the evidence: a time stamp and the certificates of its authority, and a
+    /// statement of a witness and its keys. Returns the report as JSON text. Without keys, any key is taken. A text that
+    /// is no key, or no certificate, is an error.
     #[pyfunction]
     fn verify_receipt(
         py: Python<'_>,
@@ -80,19 +92,30 @@ mod _native {
         keys: Option<Vec<String>>,
         profile: Option<String>,
         component: Option<Vec<u8>>,
+        time_stamp: Option<(Vec<u8>, Vec<u8>)>,
+        witness: Option<(Vec<u8>, Option<Vec<String>>)>,
     ) -> PyResult<String> {
-        let read =
-            |key: String| public_key(&key).ok_or_else(|| PyValueError::new_err(format!("no Ed25519 key: {key:?}")));
-        let keys = match keys {
-            None => Trusted::Any,
-            Some(keys) => Trusted::Keys(keys.into_iter().map(read).collect::<PyResult<_>>()?),
-        };
+        let keys = trusted(keys)?;
+        let mut evidence = Evidence::default();
+        if let Some((stamp, certificates)) = time_stamp {
+            seamgate_release::install_cryptography();
+            let authority = Authority::read(&certificates);
+            let authority = authority.map_err(|error| PyValueError::new_err(format!("the authority: {error}")))?;
+            evidence.time_stamp = Some((stamp, authority));
+        }
+        if let Some((statement, keys)) = witness {
+            evidence.witness = Some((statement, trusted(keys)?));
+        }
         let gate = detached(py, || {
             let component = component.map_or_else(Component::builtin, Component::from_bytes);
             seamgate::Gate::with(seamgate::Options::default().component(component))
         })?;
         let gate = gate.map_err(|error| load(&error))?;
-        let report = detached(py, || verify(&file, gate, &Expected { keys, profile }))?;
+        let report = detached(py, || {
+            let mut report = verify(&file, gate, &Expected { keys, profile });
+            evidence.check(&file, &mut report.ok, &mut report.checks);
+            report
+        })?;
         serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 

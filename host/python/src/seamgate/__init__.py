@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from ._loop import Loop
     from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
     from ._profiles import read_profile
-    from ._receipt import ReceiptCheck, ReceiptReport, verify_receipt
+    from ._receipt import ReceiptCheck, ReceiptReport, TimeStamp, Witness, verify_receipt
     from ._report import NotAcceptedError, Report
     from ._runs import Journal, Run
     from ._session import Completed, DeadEnd, Progress, Session
@@ -227,6 +227,7 @@ __all__ = [
     "Stop",
     "Surface",
     "SurfaceTool",
+    "TimeStamp",
     "TimeoutFault",
     "ToolResult",
     "UnknownAgentFault",
@@ -234,6 +235,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "Wanted",
+    "Witness",
     "__version__",
     "ask",
     "ask_async",
@@ -309,7 +311,7 @@ _MODULES = {
         "_loop": ["Loop"],
         "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],
         "_profiles": ["read_profile"],
-        "_receipt": ["ReceiptCheck", "ReceiptReport", "verify_receipt"],
+        "_receipt": ["ReceiptCheck", "ReceiptReport", "TimeStamp", "Witness", "verify_receipt"],
         "_report": ["NotAcceptedError", "Report"],
         "_runs": ["Journal", "Run"],
         "_session": ["Completed", "DeadEnd", "Progress", "Session"],

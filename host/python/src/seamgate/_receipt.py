@@ -25,7 +25,7 @@ class ReceiptCheck:
 
     check: str
     """`encoding`, `signature`, `key`, `statement`, `lines`, `profile`, `component`, `steps`, `artifacts` or
-    `approvals`."""
+    `approvals`. Of evidence from others: `time_stamp` or `witness`."""
     ok: bool
     """True if it passed."""
     detail: str
@@ -51,7 +51,7 @@ class ReceiptReport:
     profile: str
     """The digest of the run's profile."""
     component: str
-    """The digest of the run's component."""
+    """The digest of the run's last component."""
     head: str
     """The digest of the journal's last line."""
     key: str
@@ -70,12 +70,35 @@ class ReceiptReport:
     """The steps that could not be derived again."""
 
 
+@dataclass(frozen=True)
+class TimeStamp:
+    """A time stamp of a receipt, and the authority that made it (RFC 3161)."""
+
+    file: bytes | str | os.PathLike[str]
+    """The response of the authority, or the token in it: its bytes, or the path of the file."""
+    authority: bytes | str | os.PathLike[str]
+    """The certificates of the authority in PEM, its own first and the root certificate last: their bytes, or the path
+    of the file. The authority must sign with ECDSA."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A statement of `seamgate receipt witness` about a receipt, and the keys that may have signed it."""
+
+    file: bytes | str | os.PathLike[str]
+    """The bytes of the statement, or the path of its file."""
+    keys: Iterable[str] | None
+    """Public keys as for `verify_receipt`. None accepts any key."""
+
+
 def verify_receipt(
     receipt: bytes | str | os.PathLike[str],
     *,
     keys: Iterable[str] | None,
     profile: Profile | None = None,
     component: bytes | str | os.PathLike[str] | None = None,
+    time_stamp: TimeStamp | None = None,
+    witness: Witness | None = None,
 ) -> ReceiptReport:
     """Verify the receipt of a run: its signature, its digests, and every decision, which the component derives again.
 
@@ -85,32 +108,43 @@ def verify_receipt(
             accepts any key.
         profile: The profile that the run must have. Default: any profile.
         component: The component that the receipt names. Default: the built-in one.
+        time_stamp: A time stamp that must fit the receipt.
+        witness: A statement of a witness that must fit the receipt.
 
     Returns:
         The findings. An invalid receipt raises no exception: check `ok` and `checks`.
 
     Raises:
-        ValueError: A key is invalid.
+        ValueError: A key or a certificate is invalid.
         LoadError: The component cannot be loaded.
         OSError: A file cannot be read.
         BackendError: This platform has no native backend.
     """
     if _backend.backend != "native":
         raise BackendError("the backend `wasmtime` does not verify receipts: only the native one does, on Linux")
-    if isinstance(keys, str):
-        raise TypeError("keys must be several keys, such as a list, or None")
     from . import _native
     from ._raising import raising
 
-    file = receipt if isinstance(receipt, bytes) else pathlib.Path(receipt).read_bytes()
     text = raising(
         _native.verify_receipt,
-        file,
-        None if keys is None else list(keys),
+        _bytes(receipt),
+        _keys(keys),
         None if profile is None else _profile_text(profile),
         _component(component),
+        None if time_stamp is None else (_bytes(time_stamp.file), _bytes(time_stamp.authority)),
+        None if witness is None else (_bytes(witness.file), _keys(witness.keys)),
     )
     return _report(json.loads(text))
+
+
+def _bytes(file: bytes | str | os.PathLike[str]) -> bytes:
+    return file if isinstance(file, bytes) else pathlib.Path(file).read_bytes()
+
+
+def _keys(keys: Iterable[str] | None) -> list[str] | None:
+    if isinstance(keys, str):
+        raise TypeError("keys must be several keys, such as a list, or None")
+    return None if keys is None else list(keys)
 
 
 def _report(found: dict[str, Any]) -> ReceiptReport:

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use seamgate_receipt::{Authority, Check, MAX_TIME_STAMP, MAX_WITNESS, Trusted, check_time_stamp, check_witness};
+use seamgate_receipt::{Authority, Evidence, MAX_TIME_STAMP, MAX_WITNESS};
 
 use super::trusted;
 use crate::input;
@@ -24,18 +24,13 @@ pub(super) struct Options {
     witness_key: Vec<String>,
 }
 
-/// The evidence, read from its files.
-pub(super) struct Extra {
-    time_stamp: Option<(Vec<u8>, Authority)>,
-    witness: Option<(Vec<u8>, Trusted)>,
-}
-
 impl Options {
     /// Reads the files.
-    pub(super) fn read(&self) -> Result<Extra> {
+    pub(super) fn read(&self) -> Result<Evidence> {
         let file = |path: &PathBuf, most| input::named(path, most).with_context(|| input::name(Some(path)));
         let time_stamp = match (&self.time_stamp, &self.authority) {
             (Some(stamp), Some(authority)) => {
+                seamgate_release::install_cryptography();
                 let certificates = file(authority, MAX_TIME_STAMP)?;
                 let read = Authority::read(&certificates).with_context(|| input::name(Some(authority)))?;
                 Some((file(stamp, MAX_TIME_STAMP)?, read))
@@ -46,22 +41,6 @@ impl Options {
             Some(path) => Some((file(path, MAX_WITNESS)?, trusted("--witness-key", &self.witness_key)?)),
             None => None,
         };
-        Ok(Extra { time_stamp, witness })
-    }
-}
-
-impl Extra {
-    /// Adds the checks of the evidence, if all checks before passed. The first failed check ends them.
-    pub(super) fn check(&self, file: &[u8], is_ok: &mut bool, checks: &mut Vec<Check>) {
-        let time_stamp = self.time_stamp.iter().map(|(stamp, authority)| {
-            seamgate_release::install_cryptography();
-            check_time_stamp(file, stamp, authority)
-        });
-        let witness = self.witness.iter().map(|(witness, keys)| check_witness(file, witness, keys));
-        let mut evidence = time_stamp.chain(witness);
-        while *is_ok && let Some(check) = evidence.next() {
-            *is_ok = check.ok;
-            checks.push(check);
-        }
+        Ok(Evidence { time_stamp, witness })
     }
 }
