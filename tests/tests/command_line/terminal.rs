@@ -23,8 +23,8 @@ const LONG: Duration = Duration::from_secs(60);
 /// The time to wait before a test checks that an answer had no effect.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// A model that calls `act` up to twice, with other arguments if the first call had no result, and then answers. It
-/// takes a moment, and creates the file `asked` at its start.
+/// A model that calls `act` with `x`, then with `y`, and then answers. It takes a moment, and creates the file `asked`
+/// at its start.
 const ACTS: &str = r#"touch asked; sleep 0.4
 case $(cat) in
   *'"call":"c2"'*) echo '{"text":"{\"cause\":\"seen\"}"}' ;;
