@@ -125,8 +125,8 @@ fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// Checks that the table in README.md matches these verdicts. `before.json` has the verdicts before the last change of
-/// the code.
+/// Checks that the table in README.md matches these verdicts. `before.json` has the verdicts from before the code
+/// was changed.
 fn table_is_up_to_date() -> Result<()> {
     let all = cases_in(&folder())?.iter().map(judged).collect::<Result<Vec<_>>>()?;
     let before = serde_json::from_str(&fs::read_to_string(folder().join("before.json"))?)?;
