@@ -156,19 +156,22 @@ enum Command {
     ///
     /// The first run builds the server, `wasmtime serve`, which takes minutes.
     Edge,
-    /// Run `seamgate mcp` between real clients and servers, under load, and against AgentDojo, and rewrite their tables. Installs them.
+    /// Run `seamgate mcp` between real clients and servers, under load, and against AgentDojo, and rewrite their
+    /// tables. Installs them.
     Mcp {
         /// The part; all of them by default.
         #[arg(value_parser = PossibleValuesParser::new(mcp::names()))]
         part: Option<String>,
     },
-    /// Judge an archive on Ray and Spark, run many agents at once, and load the gate over HTTP; rewrite tests/scale/README.md. Installs them.
+    /// Judge an archive on Ray and Spark, run many agents in parallel, and load the gate over HTTP; rewrite
+    /// tests/scale/README.md. Installs the engines.
     Scale {
         /// The part; all of them by default.
         #[arg(value_parser = PossibleValuesParser::new(scale::names()))]
         part: Option<String>,
     },
-    /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite tests/conformance/README.md.
+    /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite
+    /// tests/conformance/README.md.
     Conformance,
     /// Compare verdicts and matches with other validators and with V8. Installs them.
     Peers {
@@ -203,7 +206,8 @@ enum Command {
     ///
     /// Rewrites tests/install/README.md. Requires the files of `cargo xtask package`.
     InstallTimes,
-    /// Build the command line, the Python wheel and the npm addon for Windows on x86-64, and run all cases in them under Wine.
+    /// Build the command line, the Python wheel and the npm addon for Windows on x86-64, and run all cases in them
+    /// under Wine.
     ///
     /// Unpacks a compiler and Wine below target/windows, and installs Node for Windows there.
     Windows,

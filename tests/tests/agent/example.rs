@@ -15,7 +15,7 @@ fn has_no_mistakes() {
     assert!(linted.out.contains("0 errors, 0 warnings"), "{}", linted.out);
 }
 
-/// The example delegates to the profile beside it.
+/// The example delegates to the profile in the same folder.
 #[test]
 fn names_the_profile_of_its_child() {
     let folder = example();

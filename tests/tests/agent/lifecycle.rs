@@ -59,7 +59,7 @@ fn next(place: &Place, script: &str) -> Command {
     place.resume("")
 }
 
-/// Returns the call whose outcome somebody must report.
+/// Returns the call whose outcome a person must report.
 fn uncertain(ended: &Done) -> Option<String> {
     let (_, rest) = ended.err.split_once("--resolve ")?;
     rest.split_once('=').map(|(call, _)| call.to_owned())

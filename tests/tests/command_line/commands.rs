@@ -247,7 +247,7 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
         let says = format!("--list others: no contract has this list in 'allow'; known lists: {known}\n");
         assert!(err(&unknown).ends_with(&says), "{}", err(&unknown));
         assert_eq!(check(&["--list", &teams, "--list", &teams]).status.code(), Some(2), "twice");
-        // A contract that another contract of the folder names is not registered itself.
+        // Only the folder and the baked component also contain the contract that needs the list `users`.
         let other = if contracts.ends_with("a.contract.json") { 2 } else { 0 };
         assert_eq!(check(&["--list", &teams, "--list", &users]).status.code(), Some(other), "{contracts}");
     }
@@ -782,7 +782,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// A short contract can name a file many times.
+    /// A short contract can name a file many times, so the total size is limited.
     #[test]
     fn a_contract_with_what_it_names_is_bounded() {
         let folder = temporary("many");

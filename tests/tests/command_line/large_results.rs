@@ -1,4 +1,4 @@
-//! Large results through `seamgate mcp`.
+//! Tests large results through `seamgate mcp`.
 #![cfg(unix)]
 
 use serde_json::json;

@@ -148,7 +148,7 @@ fn each_change_of_a_decision_is_listed_with_its_reason() {
         assert_eq!(output.status.code(), Some(status), "{said}");
         assert!(said.contains(says), "{said}");
     }
-    // Another agent.
+    // A profile of another agent.
     fs::write(&profile, files(&allow, &allow).replace("\"files\"", "\"other\"")).expect("written");
     let output = seamgate(&["replay", "runs", "-p", "new.profile.json"], &folder);
     assert_eq!(output.status.code(), Some(5));

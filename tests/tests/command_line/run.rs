@@ -443,7 +443,7 @@ fn each_end_has_its_status_and_leaves_no_process() {
             assert_eq!(same.is_empty(), status != 0, "{script}: {same}");
             done.is(status, same, &[1, 2, 3][..attempts]).says(if attempts == 0 { "" } else { said });
         }
-        // Two attempts take one second each and two seconds of grace. All cases run in parallel.
+        // Up to two attempts of one second, each with two seconds of grace. All cases run in parallel.
         assert!(start.elapsed() < Duration::from_secs(30), "{script}: {:?}", start.elapsed());
     };
     thread::scope(|scope| {

@@ -242,7 +242,7 @@ fn nothing_typed_before_the_view_decides() {
         terminal.types(ahead);
         place.write("typed", "");
         let code = terminal.asks_about("c1");
-        // A line that was begun before the call is shown is not continued afterwards.
+        // A line that was begun before the call is shown cannot be completed afterwards.
         if !ahead.ends_with('\n') {
             terminal.types("\n");
             terminal.sees("That decides nothing.");

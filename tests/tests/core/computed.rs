@@ -277,7 +277,7 @@ fn computed_claims_are_true_or_refused() {
         let places = random.below(5) as u32;
         let figure = Figure { digits: exact.over(size).rounded(places), places, size };
         if !figure.is(exact, is_share) {
-            continue; // A rounding to nothing, or to the whole.
+            continue; // The figure is rounded to 0, or to the whole.
         }
         let text = figure.text(unit, random.chance(30));
         // A result without a unit has the unit of its values. The sentence contains the unit.

@@ -469,8 +469,8 @@ fn each_violation_can_be_acted_on() {
                 if let Some((source, document)) = &document {
                     placed += usize::from(is_where_it_says(violation, document, source, is_fault)?);
                 }
-                // A contract is judged by a schema of its own, and its author can look at the contract. The checks of
-                // the messages do not apply to it.
+                // A contract is judged by the schema of contracts, and a person who writes contracts can look at this
+                // schema. The checks do not apply to such violations.
                 if !is_fault {
                     says_what_is_expected(violation)?;
                     ruled += usize::from(is_by_a_rule(violation, &judged.contract)?);

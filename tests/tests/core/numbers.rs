@@ -96,7 +96,7 @@ fn number(random: &mut Random, others: &[String]) -> String {
             let (first, rest) = near.split_at(if near.starts_with('-') { 2 } else { 1 });
             format!("{first}.{rest}0e{}", rest.len())
         }
-        // Almost the same.
+        // Almost the same value.
         3 if !near.contains('e') => {
             let point = if near.contains('.') { "" } else { "." };
             format!("{near}{point}{}1", "0".repeat(random.below(30)))

@@ -571,8 +571,7 @@ fn children_that_run_at_once_share_the_limit_of_equal_calls() {
             let reserved = |one: &Value| one["parent"]["rules"][0]["reserved"].as_u64().unwrap_or_default();
             let expected = u64::from(limit == Some(2));
             assert_eq!(first.iter().map(reserved).collect::<Vec<_>>(), [expected, expected], "{limit:?} {effect}");
-            // With a limit of two calls, each child gets one. The call that the parent made is not available to a
-            // child.
+            // Of two equal calls, each child may make one, but not the call that the parent already made.
             for (calls, limited) in
                 [(&[ACT][..], "same_call"), (&[("act", "{}")], "allow"), (&[("act", "{}"); 2], "same_call")]
             {

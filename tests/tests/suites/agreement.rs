@@ -48,7 +48,7 @@ impl Judged {
         self.got == self.wanted
     }
 
-    /// Checks that a verdict has a reason exactly if it differs from the wanted one.
+    /// Checks that a verdict has a reason if and only if it differs from the wanted one.
     fn check(&self) -> Result<()> {
         match (self.agrees(), &self.differs) {
             (true, Some(_)) => bail!("the verdict agrees: remove \"differs\" from wanted.json"),

@@ -270,7 +270,7 @@ fn table_of(rows: &[(&Attack, &Came)]) -> String {
     table
 }
 
-/// Returns a number with two digits.
+/// Returns a number rounded to two digits.
 fn figure(number: f64) -> String {
     match number {
         10.0.. => {

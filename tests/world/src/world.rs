@@ -43,12 +43,12 @@ const BOUNDS: [(&str, usize); 21] = [
     ("changes", 1100),
 ];
 
-/// The calls in the journal that have not ended.
+/// The calls in the journal that have not been sent to a server yet.
 #[derive(Default)]
 struct Journal {
     /// Calls that may run: the key, the server, the tool, and the arguments.
     executable: Vec<(String, usize, String, String)>,
-    /// Calls that were started and have not ended, in the same form.
+    /// Calls that were started but have neither ended nor been sent, in the same form.
     started: Vec<(String, usize, String, String)>,
     /// The permitted further round trips of calls, by server.
     round_trips: [usize; 2],

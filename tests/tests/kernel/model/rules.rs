@@ -406,8 +406,8 @@ impl Seeing<'_> {
         self.prompt(&action["prompt"])
     }
 
-    /// Checks that no untrusted text is outside its markers, and that a message begins like a denial only if the call
-    /// was denied.
+    /// Checks that no untrusted text is outside its markers, and that a message begins like a denial if and only if the
+    /// call was denied.
     fn prompt(&self, prompt: &Value) -> Result<()> {
         for message in items(prompt, "messages") {
             let whole = text(message, "text");
