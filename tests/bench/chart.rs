@@ -1,4 +1,4 @@
-//! The chart: two pictures of horizontal bars, over one another.
+//! The chart: two horizontal bar charts, one below the other.
 
 use std::fmt::Write;
 
@@ -11,14 +11,14 @@ use crate::{
 const WIDTH: f64 = 860.0;
 /// The position where names end and bars begin.
 const LEFT: f64 = 220.0;
-/// Room for the figure behind the longest bar.
+/// The room for the figure after the longest bar.
 const RIGHT: f64 = 90.0;
 const BAR: f64 = 18.0;
 const STEP: f64 = 28.0;
 const HEAD: f64 = 76.0;
-/// The distance from the heading of a picture to its first bar.
+/// The distance from the heading of a bar chart to its first bar.
 const ABOVE: f64 = 22.0;
-/// The distance from the last bar of a picture to the next picture: the axis with its figures.
+/// The distance from the last bar of a bar chart to the next chart, including the axis with its figures.
 const BELOW: f64 = 64.0;
 
 const STYLE: &str = "\
@@ -73,7 +73,7 @@ pub(crate) fn svg(figures: &Figures, machine: &Machine) -> String {
     )
 }
 
-/// Engines with a figure, the smallest first.
+/// Returns the engines that have a figure, the smallest figure first.
 fn bars(figures: &Figures, figure: impl Fn(&EngineFigures) -> Option<f64>) -> Vec<(&'static str, f64)> {
     let mut bars: Vec<_> = figures.engines.iter().filter_map(|engine| Some((engine.name, figure(engine)?))).collect();
     bars.sort_by(|(_, one), (_, other)| one.total_cmp(other));
@@ -91,7 +91,8 @@ fn picture(
     let (Some((_, least)), Some((_, most))) = (bars.first(), bars.last()) else {
         return Ok(());
     };
-    // From the round figure below the least to the most: a bar of a logarithm has no natural beginning.
+    // The axis begins at a round figure below the smallest one, because a bar on a logarithmic axis has no natural
+    // start.
     let ticks = ticks(*least, *most);
     let (from, to) = (ticks.first().copied().unwrap_or(1.0), most.max(ticks.last().copied().unwrap_or(1.0)));
     let x = |value: f64| LEFT + (value / from).ln() / (to / from).ln() * (WIDTH - LEFT - RIGHT);
@@ -124,7 +125,8 @@ fn picture(
     Ok(())
 }
 
-/// 1, 2 and 5 of each power of ten, from the last below the least on, up to the most; fewer where that is many.
+/// Returns 1, 2 and 5 times each power of ten, from the last value below `least` to `most`. For a wide range, returns
+/// only the powers of ten.
 fn ticks(least: f64, most: f64) -> Vec<f64> {
     let many = most / least > 100.0;
     let steps: &[f64] = if many { &[1.0] } else { &[1.0, 2.0, 5.0] };

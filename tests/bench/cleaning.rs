@@ -1,4 +1,4 @@
-//! Measures sanitizing: ordinary texts, and the most hostile ones that are known, compared with ordinary logs.
+//! Measures sanitizing: compares ordinary texts and the most hostile known texts with ordinary logs.
 
 use std::{hint::black_box, time::Instant};
 
@@ -7,10 +7,10 @@ use seamgate_kernel::sanitize::sanitize;
 /// The size of each text, in bytes.
 const BYTES: usize = 5_000_000;
 
-/// The number of rounds, of which the fastest is reported.
+/// The number of rounds. The fastest one is reported.
 const ROUNDS: usize = 3;
 
-/// Returns the pieces that texts are made of, the ordinary logs first.
+/// Returns the pieces of the texts. The ordinary logs are first.
 fn pieces() -> Vec<(&'static str, String)> {
     let logs = "2026-11-23T10:03:12.481Z ERROR payment-api [http-nio-8080-exec-7] c.e.p.Client: request 7f3a91 to \
                 http://db-3.internal:5432/pay?retry=2 failed after 30012 ms: connection timed out (attempt 3 of 5)\n\
@@ -72,7 +72,7 @@ fn pieces() -> Vec<(&'static str, String)> {
     pieces.map(|(name, piece)| (name, piece.to_owned())).into()
 }
 
-/// Returns a table: how fast each is cleaned, and how many times slower that is than logs.
+/// Returns a table with the speed of sanitizing each text, and how many times slower that is than for logs.
 pub(crate) fn table() -> String {
     let mut out = String::from(
         "\n## Cleaning\n\n5 MB of each, natively, the least of three rounds.\n\n| text | MB/s | time / time of logs |\n| --- | ---: | ---: |\n",

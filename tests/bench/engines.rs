@@ -1,4 +1,4 @@
-//! The engines: what they are called, how they are set, and the programs behind them.
+//! The engines: their names, their settings, and their programs.
 
 use std::{
     cell::RefCell,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{Extent, plan::Plan};
 
-// By these names figures are looked up.
+// The figures use these names as keys.
 pub(crate) const FRESH: &str = "seamgate, fresh instances";
 pub(crate) const WARM: &str = "seamgate, warm instance";
 pub(crate) const REGISTERED: &str = "seamgate, registered";
@@ -29,13 +29,13 @@ pub(crate) const AJV: &str = "Ajv (JavaScript)";
 pub(crate) const PYTHON: &str = "jsonschema (Python)";
 const BOON: &str = "boon (Rust)";
 
-/// Returns the folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
+/// Returns the folder of the peers in Rust. `cargo xtask bench` builds each of them separately.
 pub(crate) fn peers(installed: &Path) -> PathBuf {
     installed.join("peers/peers")
 }
 
-/// Returns the features of `serde_json` that a peer asks for itself, and that all of its users get with it. It may have
-/// no others: a build together with seamgate enables features that slow it down.
+/// Returns the features of `serde_json` that a peer enables itself, and that all of its users therefore have. The peer
+/// must not have any other features, because a build together with seamgate enables features that make it slower.
 fn own_features(name: &str) -> Option<&'static [&'static str]> {
     match name {
         NATIVE | ERRORS | GENERATED | SIMD | BOTH => Some(&["float_roundtrip"]),
@@ -44,7 +44,7 @@ fn own_features(name: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// Blaze's command line, in the package of PyPI that has it for several systems.
+/// Returns the path of Blaze's command line, which a package on PyPI contains for several systems.
 fn blaze(installed: &Path) -> Option<PathBuf> {
     let mut programs = fs::read_dir(installed.join("python/lib")).ok()?.filter_map(|version| {
         let name = format!("jsonschema-{}-{}", std::env::consts::OS, std::env::consts::ARCH);
@@ -53,14 +53,14 @@ fn blaze(installed: &Path) -> Option<PathBuf> {
     programs.find(|program| program.exists())
 }
 
-/// An engine, its program running.
+/// An engine and its running program.
 pub(crate) struct Engine {
     pub(crate) name: &'static str,
     pub(crate) version: String,
     /// A description of its settings.
     pub(crate) settings: &'static str,
     process: RefCell<Process>,
-    /// A program that gives one verdict, for a schema and a document.
+    /// A program that returns one verdict, for a schema and a document.
     pub(crate) first: Option<Program>,
 }
 
@@ -70,7 +70,7 @@ struct Process {
     output: BufReader<ChildStdout>,
 }
 
-/// A program with its arguments, and the folder where it runs.
+/// A program with its arguments, and the folder in which it runs.
 pub(crate) struct Program {
     words: Vec<PathBuf>,
     folder: PathBuf,
@@ -84,12 +84,13 @@ impl Program {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).current_dir(&self.folder);
-        // seamgate keeps the code of the baked component there, not in the user's own folder.
+        // seamgate caches the code of the baked component in this folder, not in the user's.
         command.env("XDG_CACHE_HOME", self.folder.join("cache"));
         command
     }
 
-    /// Returns how long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
+    /// Returns the time from the program's start to its end, in milliseconds. Fails unless the program accepts the
+    /// document.
     pub(crate) fn millis(&self) -> Result<f64> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -106,11 +107,11 @@ pub(crate) struct Engines {
     pub(crate) all: Vec<Engine>,
     /// Descriptions of the engines whose programs are missing.
     pub(crate) skipped: Vec<String>,
-    /// seamgate's command line, with the component that holds all contracts.
+    /// seamgate's command line with the component that contains all contracts.
     pub(crate) with_all_contracts: Program,
 }
 
-/// Starts all engines whose programs are there.
+/// Starts all engines whose programs are installed.
 pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Extent) -> Result<Engines> {
     let (set, document) = plan.first()?;
     let program = |words: &[&Path]| Program::of(words, installed);
@@ -283,7 +284,7 @@ fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> 
 }
 
 impl Engine {
-    /// Returns whether it is another validator, which answers whether a document is valid, and no more.
+    /// Returns whether the engine is another validator that only returns whether a document is valid.
     pub(crate) fn is_peer(&self) -> bool {
         !self.name.starts_with("seamgate") && self.name != ERRORS
     }
@@ -315,7 +316,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Asks a question of one line.
+    /// Sends a question of one line, and returns the answer.
     pub(crate) fn ask(&self, question: &str) -> Result<Value> {
         let mut process = self.process.borrow_mut();
         let input = process.input.as_mut().context("it was stopped")?;

@@ -8,37 +8,38 @@ use crate::{
     table::number,
 };
 
-/// Lists of records from this on, in bytes, show what a byte costs: little of the time is the call's own.
+/// The size in bytes from which lists of records show the cost of a byte, because the fixed cost of a call is small.
 const LONG: usize = 64_000;
 
-/// All that the tables and the chart show.
+/// All figures of the tables and the chart.
 pub(crate) struct Figures {
     pub(crate) headlines: Vec<Headline>,
     pub(crate) engines: Vec<EngineFigures>,
-    /// For each document that grows: its name, its bytes, and the nanoseconds a byte by engine.
+    /// For each size of the growing document: its name, its bytes, and the nanoseconds for each byte by engine.
     pub(crate) growth: Vec<(String, usize, Vec<Option<f64>>)>,
     pub(crate) differences: Vec<Difference>,
-    /// The same number of valid documents as in the headline, but without Blaze, whose time is a sum.
+    /// The count of the headline about faster verdicts, but without Blaze, whose time is a sum.
     pub(crate) ahead_of_whole: usize,
 }
 
-/// The least gain of two threads natively. Below it, something else uses the second processor, and they decide nothing.
+/// The minimum gain of two threads natively. Below it, another program uses the second processor, and the figure is not
+/// judged.
 pub(crate) const TWO_PROCESSORS: f64 = 1.5;
 
-/// Native's time for [`RECORDS`], in µs, on the quiet machine for which times are wanted. They are decided as ratios to
-/// native's time in the same run, so that a slower machine is not a miss.
+/// The time of the native engine for [`RECORDS`], in µs, on the quiet machine to which the required times refer. Times
+/// are judged as ratios to the native time in the same run, so that a slower machine does not cause a failure.
 pub(crate) const PEER_MICROS: f64 = 4.7;
 
-/// The same for a byte, in ns.
+/// The same for one byte, in ns.
 pub(crate) const PEER_NANOS_A_BYTE: f64 = 4.65;
 
-/// One of the figures that the project holds itself to.
+/// A figure with a target.
 #[derive(Clone)]
 pub(crate) struct Headline {
     pub(crate) what: &'static str,
     value: Option<f64>,
     unit: Unit,
-    /// The aim, and what is wanted at least.
+    /// The target, and the required limit.
     wanted: Option<[f64; 2]>,
     /// `true` if a larger value is better.
     more: bool,
@@ -48,16 +49,16 @@ pub(crate) struct Headline {
 enum Unit {
     Times,
     Megabytes,
-    /// A number of documents, out of this many.
+    /// A number of documents out of this total.
     Count(usize),
-    /// Native's time for [`RECORDS`], in µs in this run.
+    /// The native time for [`RECORDS`] in this run, in µs.
     Peer(Option<f64>),
-    /// Native's time for a byte of them, in ns in this run.
+    /// The native time for a byte of [`RECORDS`] in this run, in ns.
     PeerByte(Option<f64>),
 }
 
 impl Unit {
-    /// Returns a value of a run.
+    /// Returns a value of a run as text.
     fn text(self, value: f64) -> String {
         match self {
             Unit::Megabytes => format!("{} MB", number(value)),
@@ -68,7 +69,7 @@ impl Unit {
         }
     }
 
-    /// Returns the wanted value, converted with the reference times for which it holds.
+    /// Returns the required value, converted with the reference times to which it refers.
     fn wanted(self, value: f64) -> String {
         match self {
             Unit::Peer(_) => Unit::Peer(Some(PEER_MICROS)).text(value),
@@ -80,17 +81,17 @@ impl Unit {
 }
 
 impl Headline {
-    /// Creates a headline of a ratio where less is better.
+    /// Creates a headline for a ratio that should be small.
     fn times(what: &'static str, value: Option<f64>, wanted: [f64; 2]) -> Self {
         Headline { what, value, unit: Unit::Times, wanted: Some(wanted), more: false }
     }
 
-    /// Returns the figure.
+    /// Returns the figure as text.
     pub(crate) fn value(&self) -> String {
         self.value.map_or("–".to_owned(), |value| self.unit.text(value))
     }
 
-    /// Returns the figures of several runs as one: of each, the run in the middle.
+    /// Returns the medians of the figures of several runs.
     pub(crate) fn medians<'r>(runs: impl Iterator<Item = &'r [Headline]>) -> Vec<Headline> {
         let runs: Vec<&[Headline]> = runs.collect();
         let count = runs.first().map_or(0, |headlines| headlines.len());
@@ -103,14 +104,14 @@ impl Headline {
         (0..count).map(middle).collect()
     }
 
-    /// Returns the aim, and what is wanted at least.
+    /// Returns the target and the required limit.
     pub(crate) fn wanted(&self) -> [String; 2] {
         let sign = if self.more { "≥" } else { "≤" };
         let text = |value| format!("{sign} {}", self.unit.wanted(value));
         self.wanted.map_or(["–", "–"].map(str::to_owned), |wanted| wanted.map(text))
     }
 
-    /// Returns whether the figure misses its aim.
+    /// Returns whether the figure misses its target.
     pub(crate) fn misses_aim(&self) -> bool {
         self.value.zip(self.wanted).is_some_and(|(value, [aim, _])| !self.meets(value, aim))
     }
@@ -119,20 +120,20 @@ impl Headline {
         if self.more { value >= wanted } else { value <= wanted }
     }
 
-    /// Returns a message if the figure misses its minimum.
+    /// Returns a message if the figure misses its required limit.
     pub(crate) fn miss(&self) -> Option<String> {
         let (value, [_, least]) = (self.value?, self.wanted?);
         (!self.meets(value, least)).then(|| format!("{}: {}, wanted {}", self.what, self.value(), self.wanted()[1]))
     }
 }
 
-/// One engine in the large.
+/// The figures of one engine over all documents.
 pub(crate) struct EngineFigures {
     pub(crate) name: &'static str,
     pub(crate) version: String,
     pub(crate) settings: &'static str,
     pub(crate) ratios: Ratios,
-    /// The number of documents that these figures are about.
+    /// The number of documents from which these figures are computed.
     pub(crate) judged: usize,
     pub(crate) first_millis: Option<f64>,
     pub(crate) peak_mb: Option<f64>,
@@ -143,15 +144,15 @@ pub(crate) struct EngineFigures {
 pub(crate) struct Ratios {
     /// Over all documents.
     pub(crate) all: Option<f64>,
-    /// Over those under [`SMALL`].
+    /// Over the documents smaller than [`SMALL`].
     pub(crate) small: Option<f64>,
-    /// The others.
+    /// Over the other documents.
     pub(crate) large: Option<f64>,
     pub(crate) valid: Option<f64>,
     pub(crate) invalid: Option<f64>,
 }
 
-/// A document on which an engine has another verdict than native, or none.
+/// A document for which an engine has no verdict, or another verdict than the native engine.
 pub(crate) struct Difference {
     pub(crate) engine: &'static str,
     pub(crate) set: String,
@@ -257,11 +258,11 @@ impl Run<'_> {
                 what: "two threads / one, fresh, after warm use, beside native's two threads / one",
                 value: Some(seamgate / native),
                 unit: Unit::Times,
-                // Of the 2 that two threads give at best.
+                // Two threads give at most a factor of 2.
                 wanted: (native >= TWO_PROCESSORS).then_some([1.95 / 2.0, 1.9 / 2.0]),
                 more: true,
             },
-            // Growth as n log n would result in 2.3.
+            // A growth of n log n would give 2.3.
             Headline::times(
                 "growth, seamgate warm: cost of a byte at 8 MB / at 1 KB",
                 of(per_byte(grown.last()), per_byte(grown.first())),
@@ -277,14 +278,14 @@ impl Run<'_> {
         ]
     }
 
-    /// Native's nanoseconds for a byte of [`RECORDS`].
+    /// Returns the native time in nanoseconds for a byte of [`RECORDS`].
     fn per_byte_of_records(&self) -> Option<f64> {
         let document = self.plan.document(RECORDS).ok()?;
         Some(self.nanos(self.engine(NATIVE)?, document)? / self.bytes(document) as f64)
     }
 
-    /// Returns the valid documents on which a warm verdict takes less time than that of each counted peer with the same
-    /// verdict, and how many valid documents there are.
+    /// Returns the number of valid documents for which a warm verdict is faster than each counted peer with the same
+    /// verdict, and the total number of valid documents.
     fn ahead(&self, counts: impl Fn(&Engine) -> bool) -> (usize, usize) {
         let is_peer = |engine: &usize| self.engines[*engine].is_peer() && counts(&self.engines[*engine]);
         let peers: Vec<usize> = (0..self.engines.len()).filter(is_peer).collect();
@@ -299,7 +300,7 @@ impl Run<'_> {
         (valid.iter().filter(|document| is_ahead(document)).count(), valid.len())
     }
 
-    /// Returns whether a document is valid, by native's verdict.
+    /// Returns whether a document is valid, according to the native verdict.
     fn is_valid(&self, document: usize) -> bool {
         self.engine(NATIVE).and_then(|native| self.valid(native, document)) == Some(true)
     }
@@ -312,7 +313,7 @@ impl Run<'_> {
             let (large, _) = ratio(&|document| self.bytes(document) >= SMALL);
             let (valid, _) = ratio(&|document| self.valid(index, document) == Some(true));
             let (invalid, _) = ratio(&|document| self.valid(index, document) == Some(false));
-            // Of an engine that judges only small documents, the other means would be of other documents.
+            // If an engine judges only small documents, its other means would be about other documents.
             let [all, valid, invalid] = [all, valid, invalid].map(|mean| large.and(mean));
             let answers = &self.measured.engines[index];
             EngineFigures {
@@ -337,8 +338,8 @@ impl Run<'_> {
         self.plan.growing().map(row).collect()
     }
 
-    /// Returns the geometric mean of the ratio of two engines' times, and over how many documents: those on which both
-    /// have the same verdict.
+    /// Returns the geometric mean of the ratio of two engines' times, and the number of documents: those on which both
+    /// engines have the same verdict.
     fn ratio(&self, one: &str, other: &str, wanted: impl Fn(usize) -> bool) -> (Option<f64>, usize) {
         let (Some(one), Some(other)) = (self.engine(one), self.engine(other)) else {
             return (None, 0);
@@ -360,8 +361,8 @@ impl Run<'_> {
         Some(self.nanos(self.engine(engine)?, self.plan.document(document).ok()?)? / 1e3)
     }
 
-    /// Returns how much longer a fresh instance takes than a warm one, in µs: the median over contracts of the median
-    /// over their small documents.
+    /// Returns the additional time of a fresh instance compared with a warm one, in µs: the median over contracts of
+    /// the median over their small documents.
     fn instantiation(&self) -> Option<f64> {
         let (fresh, warm) = (self.engine(FRESH)?, self.engine(WARM)?);
         let sets = 0..self.plan.stored_sets;
@@ -401,7 +402,7 @@ impl Run<'_> {
                 };
                 let Document { set, name, .. } = &self.plan.documents[document];
                 let set = &self.plan.sets[*set].name;
-                // One line for all documents of a set that go the same way.
+                // One line for all documents of a set with the same difference.
                 match differences.last_mut() {
                     Some(last) if last.engine == engine.name && last.set == *set && last.what == what => {
                         last.documents.push(name.clone());
@@ -444,7 +445,7 @@ fn geometric_mean(values: Vec<f64>) -> Option<f64> {
     (!values.is_empty()).then(|| (sum / values.len() as f64).exp())
 }
 
-/// Returns the middle of these, the upper one of two.
+/// Returns the median of these values. Of two middle values, returns the upper one.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

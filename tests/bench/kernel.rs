@@ -1,6 +1,6 @@
-//! Measures decisions, observations and steps: natively, in a warm instance, and in a fresh one with the profile baked
-//! in; compared with reading the same documents with `serde_json`. Also measures how fast texts are sanitized. `cargo
-//! xtask bench` runs this, and it writes `results/kernel.md`.
+//! Measures decisions, observations and steps: natively, in a warm instance, and in a fresh instance with the profile
+//! baked in. Compares the times with reading the same documents with `serde_json`. Also measures the speed of
+//! sanitizing texts. `cargo xtask bench` runs this program, which writes `results/kernel.md`.
 
 mod cleaning;
 
@@ -19,7 +19,7 @@ use seamgate::{Component, Gate, Instance, Limits, Options};
 use seamgate_kernel::{Profile, advance, observe, permit};
 use serde_json::{Value, json};
 
-/// Each is done so long, in rounds with the others, and the least time counts.
+/// The number of rounds and their length. Each measurement takes turns with the others, and its shortest time counts.
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(40);
 
@@ -127,7 +127,7 @@ fn jobs(profile: &Profile) -> Result<Vec<Job>> {
     Ok(jobs)
 }
 
-/// One run, natively.
+/// A run in the native kernel.
 struct Played<'p> {
     profile: &'p Profile,
     at: u64,
@@ -175,8 +175,8 @@ impl<'p> Played<'p> {
     }
 }
 
-/// Returns a run that has read this many results: its state when the model asks for a call, and when the result is
-/// there; each with the event that comes.
+/// Returns two states of a run that has read this many results: when the model requests a call, and when the result
+/// arrives. Each has its next event.
 fn states(profile: &Profile, count: usize) -> Result<((String, String), (String, String))> {
     let mut run = Played::start(profile)?;
     for number in 1..=count {
@@ -190,7 +190,7 @@ fn states(profile: &Profile, count: usize) -> Result<((String, String), (String,
     Ok((asked, (run.state.unwrap_or_default(), result)))
 }
 
-/// Measures a long run whose state is passed back and forth, for each event.
+/// Measures each event of a long run whose state is passed back and forth.
 fn long_run(profile: &Profile, instance: &mut Instance) -> Result<(f64, f64, usize)> {
     let mut run = Played::start(profile)?;
     let mut times = [0.0; 2];
@@ -212,7 +212,8 @@ fn long_run(profile: &Profile, instance: &mut Instance) -> Result<(f64, f64, usi
     Ok((us[0], us[1], run.state.map_or(0, |state| state.len())))
 }
 
-/// The program that reads documents with `serde_json` alone. This one has features of it that make it slower.
+/// The program that reads documents with `serde_json` alone. This program itself has features of `serde_json` that make
+/// it slower.
 struct Peer {
     child: Child,
     input: ChildStdin,
@@ -242,7 +243,7 @@ impl Peer {
         Ok(peer)
     }
 
-    /// Makes this the document to read.
+    /// Sets the document to read.
     fn take(&mut self, document: &str) -> Result<()> {
         Ok(fs::write(&self.document, document)?)
     }
@@ -270,7 +271,7 @@ impl Drop for Peer {
     }
 }
 
-/// Returns the least time of one round's average.
+/// Returns the mean time of a call in one round.
 fn least(mut once: impl FnMut() -> Result<()>) -> Result<Duration> {
     let (start, mut times) = (Instant::now(), 0);
     while times == 0 || start.elapsed() < ROUND {

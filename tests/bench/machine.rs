@@ -1,4 +1,4 @@
-//! Which machine, on which day: without them a figure says nothing.
+//! The machine and the date of the measurements. Without them, figures are meaningless.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 pub(crate) struct Machine {
     pub(crate) date: String,
     pub(crate) processors: String,
-    /// The number of processes that wanted to run in the minute before. The machine should have nothing else to do.
+    /// The load average of the last minute. The machine should be otherwise idle.
     pub(crate) load: String,
     /// The version output of `node` and `python3`.
     pub(crate) runtimes: Vec<String>,
@@ -24,7 +24,7 @@ impl Machine {
         let says = |program: &str| {
             let output = Command::new(program).arg("--version").output().ok()?;
             let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            // Node says its version and not its name.
+            // Node prints its version without its name.
             Some(if version.starts_with('v') { version.replacen('v', "Node ", 1) } else { version })
         };
         let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

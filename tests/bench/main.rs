@@ -1,9 +1,9 @@
-//! Measures the cost of seamgate against validating in one's own process: three runs, one machine, one table, one
-//! chart.
+//! Measures the cost of seamgate compared with validation in the caller's process: three runs on one machine, one
+//! table, and one chart.
 //!
-//! `cargo xtask bench` installs the engines and runs this, which writes `results/`. Every engine is a program of its
-//! own (`engines/`), started once, that judges a document on request. All of them judge the same document within the
-//! same second, so that other load on the machine affects them alike.
+//! `cargo xtask bench` installs the engines and runs this program, which writes `results/`. Every engine is a separate
+//! program (`engines/`), which is started once and judges a document on request. All engines judge the same document
+//! within the same second, so that other load on the machine affects all of them equally.
 
 mod apart;
 mod chart;
@@ -24,23 +24,23 @@ use anyhow::{Context, Result, ensure};
 enum Extent {
     /// Every engine, for the results.
     All,
-    /// With `--rust` only the engines in Rust, in one run, for a look while working on speed.
+    /// With `--rust`, only the engines in Rust, in one run, for use while working on speed.
     Rust,
 }
 
 impl Extent {
-    /// Returns the number of measurements of everything, by new processes. The median run counts.
+    /// Returns the number of runs, each with new processes. The median run counts.
     fn runs(self) -> usize {
         if self == Extent::All { 3 } else { 1 }
     }
 
-    /// Returns the number of times that every engine judges every document in a run. The machine is not always the
-    /// same; the median round counts.
+    /// Returns the number of times that every engine judges every document in a run. The load of the machine varies, so
+    /// the median round counts.
     fn rounds(self) -> usize {
         3
     }
 
-    /// Returns the number of processes to start for a first verdict.
+    /// Returns the number of processes to start for measuring a first verdict.
     fn starts(self) -> usize {
         if self == Extent::All { 11 } else { 5 }
     }
@@ -72,7 +72,7 @@ fn main() -> Result<()> {
     let (skipped, measured, figures) = &runs[runs.len() / 2];
 
     let table = table::markdown(&plan, measured, figures, &headlines, &machine, skipped);
-    // The details, after the first two tables, are for the file.
+    // The details after the first two tables are only in the file.
     println!("{}", table.split("## Sets").next().unwrap_or(&table));
     if extent == Extent::All {
         let results = root.join("bench/results");

@@ -1,4 +1,4 @@
-//! Asking the engines: every document, round for round, then what is asked of only some.
+//! Sends the questions to the engines: every document in each round, and then the questions for some engines only.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -13,24 +13,25 @@ use crate::{
 /// The measurements, by engine and by document.
 pub(crate) struct Measured {
     pub(crate) engines: Vec<Answers>,
-    /// Documents a second by one thread and by two, in fresh instances after a warm one was used, and natively.
+    /// The documents per second with one thread and with two: in fresh instances after a warm one was used, and
+    /// natively.
     pub(crate) threads: [[f64; 2]; 2],
-    /// The factor by which two threads judge more documents.
+    /// The factor by which two threads judge more documents than one.
     pub(crate) gains: [f64; 2],
     pub(crate) large_output: LargeOutput,
-    /// The nanoseconds of a warm call for [`ANSWER`], alone and in a fence.
+    /// The nanoseconds of a warm call for [`ANSWER`], alone and in a Markdown fence.
     pub(crate) fenced: [f64; 2],
     /// The nanoseconds that the fence adds.
     pub(crate) fence: f64,
-    /// The first verdict of seamgate's command line with all contracts.
+    /// The time to the first verdict of seamgate's command line with all contracts.
     pub(crate) with_all_contracts_millis: f64,
 }
 
-/// The effect of a large output on the fresh calls after it.
+/// The effect of a large output on later fresh calls.
 pub(crate) struct LargeOutput {
-    /// The nanoseconds of a small fresh call, before and after.
+    /// The nanoseconds of a small fresh call, before and after the large output.
     pub(crate) nanos: [f64; 2],
-    /// The page faults of one, before and after.
+    /// The page faults of a small fresh call, before and after the large output.
     pub(crate) page_faults: [f64; 2],
     /// The time after, divided by the time before.
     pub(crate) ratio: f64,
@@ -40,7 +41,7 @@ pub(crate) struct LargeOutput {
 pub(crate) struct Answers {
     pub(crate) documents: Vec<Option<Answer>>,
     pub(crate) first_millis: Option<f64>,
-    /// `None` if its program leaves the work to other processes.
+    /// The peak memory. `None` if other processes do the work of the program.
     pub(crate) peak_kb: Option<f64>,
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     for round in 1..=rounds {
         eprintln!("bench: {} documents, round {round} of {rounds}", plan.stored().count());
         for &document in &order {
-            // It may compile a contract for each document.
+            // This engine may compile a contract for each document.
             let slow = plan.documents[document].bytes >= SMALL || extent == Extent::Rust && plan.is_stored(document);
             let asked = |engine: &Engine| engine.name != REGISTERED || !slow;
             for (engine, answers) in engines.iter().zip(&mut answers).filter(|(engine, _)| asked(engine)) {
@@ -82,7 +83,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
             }
         }
     }
-    // Before the large documents, so that it is the same work for all.
+    // Measured before the large documents, so that all engines have done the same work.
     let mut peaks = Vec::new();
     for engine in engines {
         let answer = engine.ask("peak")?;
@@ -157,8 +158,8 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     })
 }
 
-/// Returns the documents of SchemaStore; and, between them again and again, those that are a figure of their own, or
-/// what one is divided by.
+/// Returns the documents of SchemaStore, with the documents that have a figure of their own, or that other figures are
+/// divided by, repeated between them.
 fn order(plan: &Plan) -> Result<Vec<usize>> {
     const APART: usize = 20;
     let few = [plan.document(TRIVIAL)?, plan.document(ANSWER)?, plan.document(RECORDS)?];
@@ -177,12 +178,12 @@ fn two(values: [&Value; 2]) -> Option<[f64; 2]> {
     Some([one, two])
 }
 
-/// Returns the median of what there is in each round.
+/// Returns the median of a value over all rounds.
 fn middle<T>(rounds: &[T], value: impl Fn(&T) -> f64) -> f64 {
     median(rounds.iter().map(value).collect()).unwrap_or_default()
 }
 
-/// Returns the answers of all rounds, as one.
+/// Combines the answers of all rounds.
 fn answer(rounds: Vec<Value>) -> Option<Answer> {
     let last = rounds.last()?;
     if let Some(error) = last["error"].as_str() {

@@ -1,4 +1,4 @@
-//! The plan of the measurements: schemas of SchemaStore with their documents, and one contract with documents of
+//! The plan of the measurements: schemas of SchemaStore with their documents, and a contract with documents of
 //! increasing size.
 
 use std::{
@@ -12,20 +12,20 @@ use seamgate::{BakeError, Component, Gate, Limits, Options};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The plan, which every engine's program reads.
+/// The plan, which the program of every engine reads.
 #[derive(Serialize)]
 pub(crate) struct Plan {
     /// The sets of SchemaStore, followed by the benchmark's own.
     pub(crate) sets: Vec<Set>,
     pub(crate) documents: Vec<Document>,
-    /// The number of sets that are SchemaStore's.
+    /// The number of sets from SchemaStore.
     #[serde(skip)]
     pub(crate) stored_sets: usize,
     /// The component with all contracts baked in.
     pub(crate) component: PathBuf,
-    /// Components with a few of them each.
+    /// Components with a few of the contracts each.
     pub(crate) components: Vec<PathBuf>,
-    /// One with only the contract for the first verdict.
+    /// A component with only the contract for the first verdict.
     #[serde(skip)]
     pub(crate) first_component: PathBuf,
     /// The path of the plan.
@@ -54,28 +54,30 @@ pub(crate) struct Document {
     pub(crate) bytes: usize,
 }
 
-/// Documents of each set: the largest, because small ones are much alike.
+/// The numbers of valid and invalid documents of each set. The largest ones are used, because small ones are similar to
+/// each other.
 const VALID: usize = 4;
 const INVALID: usize = 2;
 
-/// Contracts of a component that documents are judged by: as many as an application has.
+/// The number of contracts in a component, as in a typical application.
 pub(crate) const CONTRACTS: usize = 8;
 
-/// Documents from here on are not small.
+/// The size in bytes below which a document counts as small.
 pub(crate) const SMALL: usize = 4096;
 
-// The sets that are not SchemaStore's. The first two have one document each, of the same name.
+// The benchmark's own sets. The first two contain one document each, with the name of the set.
 
-/// The least that a call can be about: `{}`.
+/// The smallest document for a call: `{}`.
 pub(crate) const TRIVIAL: &str = "trivial";
 
-/// The example of a cited answer, of about 500 bytes.
+/// The example of a cited answer, about 500 bytes long.
 pub(crate) const ANSWER: &str = "cited-answer";
 
-/// The set whose documents grow.
+/// The set whose documents increase in size.
 const GROWTH: &str = "growth";
 
-/// The sizes it grows through, and less than a record more. The last is just below what a gate takes.
+/// The sizes of these documents. A document exceeds its size by less than one record. The last size is just below the
+/// limit of a gate.
 const SIZES: [(&str, usize); 7] = [
     (RECORDS, 1_000),
     ("8 KB", 8_000),
@@ -86,13 +88,13 @@ const SIZES: [(&str, usize); 7] = [
     ("8 MB", 8 * 1024 * 1024 - 1_000),
 ];
 
-/// The document that grows, where it is smallest. Native's time for it is what times are divided by.
+/// The smallest of the growing documents. Times are divided by the native time for this document.
 pub(crate) const RECORDS: &str = "1 KB";
 
-/// The document that grows, as large as an output that is large for an agent.
+/// The growing document with the size of a large agent output.
 pub(crate) const LARGE_OUTPUT: &str = "150 KB";
 
-/// The set that measures the time from process start to first verdict: one of middling size.
+/// The set for measuring the time from process start to first verdict. Its schema has a medium size.
 const FIRST: &str = "dependabot-2.0";
 
 impl Plan {
@@ -139,9 +141,9 @@ impl Plan {
         let mut contract = json!({
             "agent": name,
             "schema": serde_json::from_str::<Value>(&text).with_context(|| format!("{}", schema.display()))?,
-            // The same setting as for all engines, so that all answer the same question.
+            // All engines use the same setting, so that they answer the same question.
             "formats": "annotate",
-            // SchemaStore's documents are not an agent's.
+            // The documents of SchemaStore are larger than the outputs of agents.
             "caps": {
                 "bytes": 64 << 20, "depth": 128, "string_bytes": 64 << 20,
                 "array_items": 10_000_000, "object_members": 10_000_000,
@@ -150,7 +152,7 @@ impl Plan {
         let compiles = |contract: &Value| seamgate_core::Contract::compile(&contract.to_string());
         let mut refused = None;
         if compiles(&contract).is_err() {
-            // Only for patterns that the engine of linear time does not take.
+            // Only for patterns that the linear engine rejects.
             contract["patterns"] = "backtracking".into();
             refused = compiles(&contract).err().map(|fault| format!("{fault:?}"));
         }
@@ -187,7 +189,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Adds the sets of the benchmark's own.
+    /// Adds the benchmark's own sets.
     fn add_own(&mut self, run: &Path, contracts: &Path) -> Result<()> {
         self.add_own_set(
             TRIVIAL,
@@ -198,7 +200,7 @@ impl Plan {
         )?;
 
         let schema = include_str!("../../schemas/examples/cited-answer.schema.json");
-        // Native wants the document alone.
+        // The native engine needs the document without its fence.
         let fenced = include_str!("../../schemas/examples/outputs/cited-answer.good.txt");
         let document = fenced.trim().strip_prefix("```json").and_then(|rest| rest.strip_suffix("```"));
         let document = document.context("the example is not fenced")?.trim();
@@ -230,7 +232,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Bakes all contracts into one component, but those that are refused.
+    /// Bakes all contracts into one component, except for rejected ones.
     fn bake(&mut self, cache: &Path) -> Result<()> {
         eprintln!("bench: baking {} contracts", self.sets.len());
         loop {
@@ -271,7 +273,7 @@ impl Plan {
         self.documents[document].set < self.stored_sets
     }
 
-    /// Returns the documents that grow, in order of their size.
+    /// Returns the growing documents, in order of their size.
     pub(crate) fn growing(&self) -> impl Iterator<Item = usize> {
         let grows = |document: &usize| self.sets[self.documents[*document].set].name == GROWTH;
         (0..self.documents.len()).filter(grows)
@@ -291,14 +293,14 @@ impl Plan {
     }
 }
 
-/// Writes a component, and has the library keep its code, so that no engine compiles it.
+/// Writes a component, and makes the library cache its code, so that no engine compiles it.
 fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
     fs::write(path, component.as_bytes())?;
     Gate::with(Options::default().component(component.clone()).cache(Some(cache.to_owned())))?;
     Ok(())
 }
 
-/// Returns a document with as many records as make this many bytes.
+/// Returns a document of at least this many bytes, made of records.
 fn growth_document(bytes: usize) -> String {
     let mut document = "[".to_owned();
     for number in 0.. {

@@ -1,4 +1,4 @@
-//! Sentences about speed in other documents. The benchmark writes them from its results.
+//! Sentences about speed in other documents. The benchmark generates them from its results.
 
 use std::{fs, path::Path};
 
@@ -10,12 +10,12 @@ use crate::{
     table::number,
 };
 
-/// The heading of the section that they are.
+/// The heading of the section with these sentences.
 const HEADING: &str = "\n## What it costs\n\n";
 
-/// Writes the sections of all documents. A run without JavaScript or Python changes none.
+/// Writes the sections of all documents. A run without JavaScript or Python does not change them.
 pub(crate) fn write(root: &Path, figures: &Figures) -> Result<()> {
-    // README.md has few lines, and long ones.
+    // README.md has a limited number of lines, so its lines are longer.
     let sections = [("README.md", 150, readme(figures)), ("docs/comparison.md", 100, comparison(figures))];
     for (path, width, text) in sections.into_iter().filter_map(|(path, width, text)| Some((path, width, text?))) {
         let path = root.join(path);
@@ -65,13 +65,13 @@ fn comparison(figures: &Figures) -> Option<String> {
     ))
 }
 
-/// Returns a ratio of an engine to native, as text.
+/// Returns the ratio of an engine to the native engine, as text.
 fn times(figures: &Figures, engine: &str, ratio: fn(&Ratios) -> Option<f64>) -> Option<String> {
     let engine = figures.engines.iter().find(|figures| figures.name == engine)?;
     ratio(&engine.ratios).map(number)
 }
 
-/// Wraps words in lines of at most `most` characters.
+/// Wraps a text in lines of at most `most` characters.
 fn wrapped(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut column = 0;

@@ -209,7 +209,7 @@ fn differences(out: &mut String, figures: &Figures) -> std::fmt::Result {
     }
     writeln!(out, "| engine | set | documents | what |\n| --- | --- | --- | --- |")?;
     for difference in &figures.differences {
-        // An error may have lines and bars of its own, and be as long as a schema.
+        // An error may contain line breaks and vertical bars, and may be as long as a schema.
         let what: String = difference.what.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
         let cut = if what.chars().count() > 200 { "…" } else { "" };
         let what: String = what.chars().take(200).collect();
@@ -223,7 +223,7 @@ fn with_unit(value: Option<f64>, unit: &str) -> String {
     value.map_or("–".to_owned(), |value| format!("{} {unit}", number(value)))
 }
 
-/// Three digits that count, with commas between thousands.
+/// Formats a number with two, one or no decimal places, depending on its size, and with commas between thousands.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         0.0..9.995 => format!("{value:.2}"),

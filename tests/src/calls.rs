@@ -1,13 +1,15 @@
 //! Call tests: a test is a folder with a call that a model requests, and the decision about it.
 //!
-//! `tests/calls/GROUP/NAME/` holds:
+//! `tests/calls/GROUP/NAME/` contains:
 //!
-//! - `call.json`: the call. A case with `listed.json` has none: it asks which of the listed tools the model may see.
-//! - `result.json`: the tool's result. Such a case asks for an observation in place of a decision.
+//! - `call.json`: the call. A case with `listed.json` has no call: it checks which of the listed tools the model may
+//!   see.
+//! - `result.json`: the tool's result. Such a case requests an observation instead of a decision.
 //! - `facts.json`: members that replace those of the group's facts. Optional.
 //! - `profile.json`: the profile.
 //! - `must.txt`: the word that a person expects: `permit` of the decision, `status` of the observation, or the fault.
-//! - `decision.json`, `observation.json`, `surface.json` or `fault.json`: the expected answer, which `cargo xtask bless` writes.
+//! - `decision.json`, `observation.json`, `surface.json` or `fault.json`: the expected answer, which `cargo xtask
+//!   bless` writes.
 //!
 //! A case without its own `call.json` or `profile.json` uses the file of this name in `tests/calls/GROUP`.
 
@@ -30,7 +32,7 @@ pub struct CallCase {
     pub folder: PathBuf,
     /// `profile.json`.
     pub profile: String,
-    /// The group's facts, with those of the case.
+    /// The group's facts, merged with those of the case.
     pub facts: String,
     /// `call.json`. Empty if the surface is requested.
     pub call: String,
@@ -67,11 +69,11 @@ impl CallCase {
     }
 }
 
-/// Returns all cases, by name.
+/// Returns all cases, sorted by name.
 ///
 /// # Errors
 ///
-/// A file is missing or cannot be read.
+/// Returns an error if a file is missing or cannot be read.
 pub fn call_cases() -> Result<Vec<CallCase>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("calls");
     let mut cases = Vec::new();
@@ -105,7 +107,7 @@ fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {
     case().with_context(|| name.clone())
 }
 
-/// Returns the group's facts, with the members of the case in their places.
+/// Returns the group's facts. Members of the case replace them.
 fn facts(group: &Path, own: Option<String>) -> Result<String> {
     let shared = fs::read_to_string(group.join("facts.json")).unwrap_or_else(|_| "{}".to_owned());
     let Some(own) = own else { return Ok(shared) };

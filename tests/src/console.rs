@@ -11,7 +11,7 @@ pub fn fresh(folder: &Path) {
     std::os::unix::fs::symlink(schemas, folder.join("schemas")).expect("a link");
 }
 
-/// Returns a shell in a folder where `schemas` is the project's, with the built command on its path.
+/// Returns a shell in a folder. Its `schemas` is the project's folder, and its path contains the built command.
 pub fn shell(folder: &Path, script: &str) -> String {
     let test = std::env::current_exe().expect("this test");
     let built = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -50,7 +50,7 @@ fn matches(expected: &[&str], is: &[&str]) -> bool {
     }
 }
 
-/// Returns the output of a `console` block when its commands run again. `None` if it is unchanged.
+/// Runs the commands of a `console` block again and returns their output. Returns `None` if the output is unchanged.
 pub fn again(folder: &Path, shown: &[&str]) -> Option<Vec<String>> {
     let mut result = Vec::new();
     let mut differs = false;

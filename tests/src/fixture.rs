@@ -1,5 +1,5 @@
-//! Components built from readable text: some that no gate should accept or trust, and the built-in one with a probe
-//! inside.
+//! Components built from readable text: some that no gate should accept or trust, and the built-in component with a
+//! probe inside.
 
 use std::{fs, path::Path};
 
@@ -25,7 +25,7 @@ pub struct Fixture {
 ///
 /// # Errors
 ///
-/// One of them is not a valid text of a component, or of a module that can become one.
+/// Returns an error if a file is not the valid text of a component, or of a module that can become a component.
 pub fn fixtures() -> Result<Vec<Fixture>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("components");
     let mut paths: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
@@ -45,8 +45,8 @@ pub fn fixtures() -> Result<Vec<Fixture>> {
     paths.iter().map(|path| fixture(path).with_context(|| path.display().to_string())).collect()
 }
 
-/// Returns the component in a text. A text that is only a module contains the relevant part of the world. The rest is
-/// added, and traps.
+/// Returns the component in a text. If the text is only a module, it contains the relevant part of the world. The rest
+/// is added, and traps.
 fn assembled(text: &str) -> Result<Vec<u8>> {
     let start = text.find("\n(").map_or(0, |at| at + 1);
     if !text[start..].starts_with("(module") {
@@ -86,24 +86,24 @@ fn word(of: WasmType) -> &'static str {
     }
 }
 
-/// Returns a validator with `tests/components/probe.wat` in it, through which its `wire` then goes.
+/// Returns a validator that contains `tests/components/probe.wat`. Calls of its `wire` pass through the probe.
 ///
 /// # Errors
 ///
-/// Its `wire` is not found.
+/// Returns an error if the validator's `wire` is not found.
 pub fn probed(validator: &[u8]) -> Result<Vec<u8>> {
     const CALL: &str = "(export \"seamgate:validator/wire@0.1.0#call\" (func ";
     let text = wasmprinter::print_bytes(validator)?;
     ensure!(text.matches(CALL).count() == 1, "wire.call is not exported once");
     let (before, after) = text.split_once(CALL).context("wire.call")?;
     let (call, after) = after.split_once("))").context("wire.call")?;
-    // At the end of the module, after the parts that are counted from its beginning.
+    // The probe is added at the end of the module, so that the indices of the other parts do not change.
     let (module, after) = after.split_once("\n  )\n").context("the end of the module")?;
     let probe = include_str!("../components/probe.wat").replace("$call", call);
     Ok(wat::parse_str(format!("{before}{CALL}$probe)){module}\n{probe}\n  )\n{after}"))?)
 }
 
-/// Returns a modified validator, for which the library has no machine code, so that it is compiled where it is used.
+/// Returns a modified validator. The library has no machine code for it, so it is compiled when it is used.
 pub fn unknown(validator: &[u8]) -> Vec<u8> {
     // A custom section with a name of one letter, at the end.
     [validator, &[0, 2, 1, b'x']].concat()

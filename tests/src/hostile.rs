@@ -14,7 +14,7 @@ use serde_json::{Value, value::RawValue};
 pub struct Attack {
     /// `GROUP/NAME`.
     pub name: String,
-    /// A description of it, in a sentence.
+    /// A description of the attack, in one sentence.
     pub about: String,
     /// The required outcome.
     pub must: String,
@@ -59,7 +59,7 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// A file cannot be read, or is not written as they are.
+/// Returns an error if a file cannot be read, or is not a valid attack.
 pub fn attacks() -> Result<Vec<Attack>> {
     let mut attacks = Vec::new();
     for group in super::folders(&folder())? {
@@ -76,14 +76,14 @@ pub fn attacks() -> Result<Vec<Attack>> {
 ///
 /// # Errors
 ///
-/// As for [`attacks`].
+/// Returns the errors of [`attacks`].
 pub fn named(name: &str) -> Result<Attack> {
     let file = folder().join(format!("{name}.json"));
     attack(&file).with_context(|| format!("{}", file.display()))
 }
 
 impl Attack {
-    /// Returns the contract as text. Empty if there is no contract.
+    /// Returns the contract as text, or an empty text if there is no contract.
     pub fn contract(&self) -> &str {
         match &self.asked {
             Asked::Verdict { contract, .. } => contract,
@@ -91,7 +91,7 @@ impl Attack {
         }
     }
 
-    /// Returns the output. Empty if the attack is a request.
+    /// Returns the output, or an empty text if the attack is a request.
     pub fn output(&self) -> &str {
         match &self.asked {
             Asked::Verdict { output, .. } => output,
@@ -114,7 +114,7 @@ fn attack(path: &Path) -> Result<Attack> {
     Ok(Attack { name: format!("{}/{}", name[1], name[0]), about: file.about, must: file.must, asked })
 }
 
-/// Returns a contract as text. A contract without repetitions is written as it is.
+/// Returns a contract as text. A contract without repetitions is returned unchanged.
 fn text_or_json(contract: &RawValue) -> Result<String> {
     match serde_json::from_str(contract.get()) {
         Ok(Value::Object(members)) if !members.contains_key("repeat") => Ok(contract.get().to_owned()),
@@ -124,8 +124,8 @@ fn text_or_json(contract: &RawValue) -> Result<String> {
     }
 }
 
-/// Writes out a text: a string is itself; an array is its pieces, one after the other; `{"repeat": …, "times": N}` is a
-/// text N times, where `{n}` counts from 0 and `{n+1}` from 1.
+/// Expands a text. A string stands for itself. An array stands for its pieces, one after the other. `{"repeat": …,
+/// "times": N}` repeats a text N times; in it, `{n}` counts from 0 and `{n+1}` from 1.
 fn text(written: &Value) -> Result<String> {
     match written {
         Value::String(text) => Ok(text.clone()),

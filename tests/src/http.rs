@@ -9,9 +9,9 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The variable with the token of gates in tests, and the token.
+/// The variable that contains the token of gates in tests.
 pub const VARIABLE: &str = "GATE_TOKEN";
-/// See [`VARIABLE`].
+/// The value of [`VARIABLE`].
 pub const TOKEN: &str = "0123456789abcdef";
 
 /// The maximum time that a test waits for an expected event.
@@ -22,11 +22,11 @@ pub struct Connection {
     stream: BufReader<TcpStream>,
 }
 
-/// The head of an answer. Its body is still to be read.
+/// The head of an answer whose body has not been read yet.
 pub struct Head {
     /// The status.
     pub status: u16,
-    /// With names in lower case.
+    /// The headers, by their names in lower case.
     pub headers: BTreeMap<String, String>,
 }
 
@@ -35,18 +35,18 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// Nobody listens there.
+    /// Returns an error if no program listens on the port.
     pub fn open(port: u16) -> Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
-    /// Returns a handle that can end this connection while it is read.
+    /// Returns a handle that can close this connection while another thread reads it.
     ///
     /// # Errors
     ///
-    /// The system has no more handles.
+    /// Returns an error if the system has no more handles.
     pub fn ending(&self) -> Result<TcpStream> {
         Ok(self.stream.get_ref().try_clone()?)
     }
@@ -55,7 +55,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// The gate has closed the connection.
+    /// Returns an error if the gate has closed the connection.
     pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.stream.get_mut().write_all(bytes)?)
     }
@@ -64,7 +64,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// The gate has closed the connection.
+    /// Returns an error if the gate has closed the connection.
     pub fn ask(&mut self, port: u16, method: &str, headers: &str, body: &str) -> Result<()> {
         let length = body.len();
         self.send(
@@ -81,7 +81,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// The connection ends before it, or it is malformed.
+    /// Returns an error if the connection ends before the head is complete, or if the head is malformed.
     pub fn head(&mut self) -> Result<Head> {
         let first = self.line()?;
         let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -97,11 +97,11 @@ impl Connection {
         }
     }
 
-    /// Reads the body of an answer. Passes on each piece as it arrives.
+    /// Reads the body of an answer. Passes each piece to `tell` when it arrives.
     ///
     /// # Errors
     ///
-    /// The connection ends in it, or it is malformed.
+    /// Returns an error if the connection ends before the body is complete, or if the body is malformed.
     pub fn body(&mut self, head: &Head, mut tell: impl FnMut(&str)) -> Result<()> {
         if let Some(length) = head.headers.get("content-length") {
             let mut body = vec![0; length.parse()?];
@@ -117,11 +117,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns the next piece of a stream. `None` if it has ended.
+    /// Returns the next piece of a stream, or `None` if the stream has ended.
     ///
     /// # Errors
     ///
-    /// The connection ends in it, or it is malformed.
+    /// Returns an error if the connection ends before the piece is complete, or if the piece is malformed.
     pub fn piece(&mut self) -> Result<Option<String>> {
         let length = usize::from_str_radix(&self.line()?, 16)?;
         let mut piece = vec![0; length];
@@ -136,7 +136,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// Something does, or nothing and no end.
+    /// Returns an error if reading fails, for example because neither data nor the end arrives in time.
     pub fn ends(&mut self) -> Result<bool> {
         match self.stream.fill_buf() {
             Ok(rest) => Ok(rest.is_empty()),
@@ -166,7 +166,7 @@ pub fn message(piece: &str) -> Option<&str> {
 ///
 /// # Errors
 ///
-/// It ends before that.
+/// Returns an error if standard error ends before the port is reported.
 pub fn port(errors: &mut impl BufRead) -> Result<(u16, String)> {
     let mut told = String::new();
     loop {
@@ -176,7 +176,7 @@ pub fn port(errors: &mut impl BufRead) -> Result<(u16, String)> {
         }
         let address = line.trim_end().strip_prefix("seamgate: serves http://127.0.0.1:");
         if let Some(port) = address.and_then(|address| address.strip_suffix("/mcp")) {
-            // The next line says what clients must send.
+            // The next line describes the headers that clients must send.
             errors.read_line(&mut String::new())?;
             return Ok((port.parse()?, told));
         }

@@ -1,14 +1,15 @@
 //! Cases: a test is a folder with an output, a contract, and the expected verdict.
 //!
-//! `tests/cases/GROUP/NAME/` holds:
+//! `tests/cases/GROUP/NAME/` contains:
 //!
-//! - `output.txt`: the output, as bytes that need not be UTF-8.
+//! - `output.txt`: the output, as bytes that may be invalid UTF-8.
 //! - `output-2.txt` and so on: the outputs of further attempts. The reports of all attempts are merged.
 //! - `contract.json`: the contract.
 //! - `request.json`: the other members of the request (`finish`, `lists`, `agent`, `evidence`). Optional.
 //! - `report.json` or `fault.json`: the expected verdict, which `cargo xtask bless` writes.
 //!
-//! A case without its own `output.txt`, `contract.json` or `request.json` uses the file of this name in `tests/cases/GROUP`.
+//! A case without its own `output.txt`, `contract.json` or `request.json` uses the file of this name in
+//! `tests/cases/GROUP`.
 
 use std::{
     fs,
@@ -66,16 +67,16 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// A file cannot be read, or a case has no contract.
+/// Returns an error if a file cannot be read, or if a case has no contract.
 pub fn cases() -> Result<Vec<Case>> {
     cases_in(&folder())
 }
 
-/// Returns the cases of another folder that is laid out as that one is.
+/// Returns the cases of another folder with the same layout.
 ///
 /// # Errors
 ///
-/// As for [`cases`].
+/// Returns the errors of [`cases`].
 pub fn cases_in(folder: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for group in folders(folder)? {
@@ -133,7 +134,7 @@ impl Case {
         outputs.map(|output| Case { output: output.clone(), more: Vec::new(), ..self.clone() })
     }
 
-    /// Returns the agent that the request names, if it does.
+    /// Returns the agent in the request, or an empty text if the request names none.
     pub fn agent(&self) -> &str {
         self.members["agent"].as_str().unwrap_or_default()
     }
@@ -143,7 +144,7 @@ impl Case {
         self.members["finish"].as_str().unwrap_or("unknown")
     }
 
-    /// Returns the case as the host's library asks it, by the contract of `agent`.
+    /// Returns the case as a request of the host's library, for the contract of `agent`.
     pub fn request<'c>(&'c self, agent: &'c str) -> seamgate::Request<'c> {
         let finish = self.finish().parse().unwrap_or(seamgate::Finish::Unknown);
         let request = seamgate::Request::from_bytes(agent, &self.output).finish(finish);
@@ -174,7 +175,8 @@ impl Case {
         Some(evidence.iter().map(whole).collect())
     }
 
-    /// Returns the case as one line of JSON text, with its contract. If the contract is not JSON, neither is the line.
+    /// Returns the case as one line of JSON text, with its contract. If the contract is not JSON, the line is not JSON
+    /// either.
     pub fn wire_request(&self) -> String {
         let (output, invalid_utf8) = self.text();
         let mut rest = String::new();
@@ -191,7 +193,7 @@ impl Case {
         format!("{{\"id\":[1.50],\"contract\":{contract},\"output\":{}{rest}}}", Value::from(output))
     }
 
-    /// Returns the lists that came with the request.
+    /// Returns the lists in the request.
     pub fn lists(&self) -> Vec<(String, Vec<String>)> {
         let lists = self.members["lists"].as_object().cloned().unwrap_or_default();
         lists

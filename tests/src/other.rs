@@ -1,10 +1,10 @@
-//! Another component that decides as the built-in one does.
+//! Another component that decides like the built-in component.
 
 use std::sync::LazyLock;
 
 use seamgate::{Component, Gate, Options};
 
-/// The built-in component with an additional custom section. It has another digest, and decides alike.
+/// The built-in component with an additional custom section. Its digest is different, and its decisions are the same.
 pub static OTHER: LazyLock<Component> = LazyLock::new(|| {
     let section = [0, 6, 5, b'o', b't', b'h', b'e', b'r'];
     Component::from_bytes([Component::builtin().as_bytes(), &section].concat())

@@ -31,7 +31,7 @@ pub struct Answer {
 pub const ENGINES: [&str; 2] = ["linear", "backtracking"];
 
 /// Returns whether each text matches, using one of the gate's own engines. Returns `None` if the engine rejects the
-/// pattern. A match that is not decided within the engine's steps is also `None`.
+/// pattern. The entry of a text is `None` if the engine exceeds its step limit.
 pub fn matches(pattern: &str, engine: &str, texts: &[String]) -> Option<Vec<Option<bool>>> {
     let schema = json!({"pattern": pattern});
     let extract = json!({"markers": [], "ignore": []});
@@ -94,7 +94,7 @@ const META: [&str; 36] = [
     "\\c", "\\u", "\\x", "\\k", "{2", "{ 2}", "(?", "(?<", "\\u{", "1", "a", "&&", "~~",
 ];
 
-/// Escapes outside of classes, each with a text that it matches. The first are those that `u` takes.
+/// Escapes outside of classes, each with a text that it matches. The escapes that `u` accepts come first.
 const ESCAPES: [(&str, &str); 38] = [
     ("\\d", "1"),
     ("\\D", "a"),
@@ -156,7 +156,7 @@ const PROPERTIES: [(&str, &str); 16] = [
     ("ID_Start", "c"),
     ("Uppercase", "B"),
 ];
-/// Names of properties that no edition of the standard has.
+/// Names of properties that exist in no edition of the standard.
 const NO_PROPERTIES: [&str; 8] = ["letter", "lu", "IsAlpha", "Greek", "Script=greek", "L&", "^L", ""];
 
 /// Returns a pattern, and texts, the first of which was generated with it.

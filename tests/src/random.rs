@@ -2,7 +2,7 @@
 
 use seamgate_checks::schemas::Choices;
 
-/// Random numbers from a seed (SplitMix64). Each run gives the same numbers.
+/// A generator of random numbers from a seed (SplitMix64). Each run gives the same numbers.
 pub struct Random(pub u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
         ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 
-    /// Returns one of several.
+    /// Returns one of several values.
     pub fn one<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }

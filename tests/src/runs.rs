@@ -1,15 +1,22 @@
 //! Run tests: a test is a folder with a profile, the events of a run, and their results.
 //!
-//! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's, with what `patch.json` changes
-//! in it (RFC 7396); `must.txt`, a line for each event, in which a person says what it leads to, in the words of [`summary`]; and
-//! `journal.ndjson` and `state.json`, which `cargo xtask bless` writes. A case that has `views.ndjson` (what each audience is shown) or `prompt.json` (the last prompt) is
-//! held to it, too: an empty file of this name is enough to have it written.
+//! `tests/runs/GROUP/NAME/` contains:
 //!
-//! An event without `at` comes a second after the one before. Words in it stand for what only the run knows: `$model` for the key of
-//! the last `ask_model`, `$input` for that of the last `ask_input`, `$digest` for the digest of the last ask, and `$digest:c2` for that
-//! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1). `{"state": {…}, "event": {…}}`
-//! is an event to a state in which these members were changed. `{"$text": "x", "$times": 66000}` is a long text. Lines of blessed files
-//! that are longer than 8 KiB are cut, and have the digest of what they were.
+//! - `events.ndjson`: the events, one per line.
+//! - `profile.json`: the profile. If it is missing, the case uses the group's profile. `patch.json` changes the profile
+//!   (RFC 7396).
+//! - `must.txt`: a line for each event. In each line, a person states the result of the event, in the words of
+//!   [`summary`].
+//! - `journal.ndjson` and `state.json`: the expected journal and state, which `cargo xtask bless` writes.
+//! - `views.ndjson` (the view of each audience) and `prompt.json` (the last prompt): optional expected results. To have
+//!   such a file written, create an empty file with its name.
+//!
+//! An event without `at` happens one second after the event before. Some words in an event are placeholders for values
+//! that only the run knows: `$model` for the key of the last `ask_model`, `$input` for the key of the last `ask_input`,
+//! `$digest` for the digest of the last ask, and `$digest:c2` for the digest of the last ask for this call. A line
+//! `{"again": 3}` repeats the third event (the first is 1). `{"state": {…}, "event": {…}}` is an event for a state in
+//! which these members were changed. `{"$text": "x", "$times": 66000}` is a long text. Lines of blessed files that are
+//! longer than 8 KiB are truncated, and end with the digest of the whole line.
 
 use std::{
     collections::BTreeMap,
@@ -23,10 +30,10 @@ use serde_json::{Value, json};
 
 use crate::{suite::folders, wire::ID};
 
-/// The time of the first event, if it has none.
+/// The time of the first event, if the event has no `at`.
 const START: u64 = 1_790_000_000_000;
 
-/// The audiences that may see a part of a run.
+/// The audiences that may see parts of a run.
 pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
 
 /// One run, read from its folder.
@@ -44,22 +51,22 @@ pub struct RunCase {
     pub must: Vec<String>,
 }
 
-/// One event as it was sent, and its result: a step, or a fault.
+/// An event as it was sent, and its result: a step, or a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Played {
     /// The event, with its placeholders replaced.
     pub event: String,
-    /// The state before it.
+    /// The state before the event.
     pub state: Option<String>,
     /// A step or a fault, as JSON text.
     pub step: Result<String, String>,
 }
 
-/// Returns all cases, by name.
+/// Returns all cases, sorted by name.
 ///
 /// # Errors
 ///
-/// A file is missing or cannot be read.
+/// Returns an error if a file is missing or cannot be read.
 pub fn run_cases() -> Result<Vec<RunCase>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs");
     let mut cases = Vec::new();
@@ -116,17 +123,17 @@ fn merge(whole: &mut Value, patch: Value) {
     }
 }
 
-/// Values that only a run knows, for the placeholders in its events.
+/// The values that only a run knows, for the placeholders in its events.
 #[derive(Default)]
 struct Known {
     at: u64,
     words: BTreeMap<String, String>,
-    /// Texts of results, by their digests.
+    /// The texts of results, by their digests.
     artifacts: BTreeMap<String, String>,
 }
 
 impl Known {
-    /// Returns an event as it is sent.
+    /// Returns an event with its time, and with its placeholders replaced.
     fn event(&mut self, event: &Value) -> Result<Value> {
         let mut event = self.replaced(event)?;
         let members = event.as_object_mut().context("an event is an object")?;
@@ -190,12 +197,12 @@ impl Played {
 }
 
 impl RunCase {
-    /// Sends each event, the artifacts that a step needs with it. `advance` takes a state and an event, and returns a
-    /// step or a fault.
+    /// Sends each event, together with the artifacts that its step requests. `advance` takes a state and an event, and
+    /// returns a step or a fault.
     ///
     /// # Errors
     ///
-    /// An event has a word that stands for nothing, or a step is not JSON.
+    /// Returns an error if a placeholder of an event has no value, or if a step is not JSON.
     pub fn play(&self, mut advance: impl FnMut(Option<&str>, &str) -> Result<String, String>) -> Result<Vec<Played>> {
         let mut known = Known::default();
         let mut state: Option<String> = None;
@@ -250,13 +257,13 @@ pub fn view_request(profile: &str, line: &str, audience: &str) -> String {
 ///
 /// # Errors
 ///
-/// The text is not an object with this member.
+/// Returns an error if the text is not an object with this member.
 pub fn member(json: &str, name: &str) -> Result<String> {
     let members: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(json)?;
     Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())
 }
 
-/// Returns a text of lines for a file: long lines by their beginning and their digest.
+/// Returns a text for a file, with each long line replaced by its beginning and its digest.
 pub fn cut(text: &str) -> String {
     let line = |line: &str| match line.len() {
         0..=8192 => format!("{line}\n"),
@@ -305,7 +312,7 @@ pub fn summary(step: &Result<String, String>) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
 }
 
-/// Returns the lines of a run's journal, without their chain. Prompts are given by their digests.
+/// Returns the lines of a run's journal, without their chain. Prompts are represented by their digests.
 pub fn journal(played: &[Played]) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for one in played {

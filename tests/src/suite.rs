@@ -1,4 +1,4 @@
-//! Suites of folders: each case is a test of its own, so that a name selects it and a failure names it.
+//! Suites of folders: each case is a separate test, so that its name can select it, and a failure names it.
 
 use std::{
     env, fs,
@@ -15,12 +15,12 @@ pub struct Trial {
     test: Box<dyn FnOnce() -> Result<()> + Send>,
 }
 
-/// Makes a test of this name. The name of its suite comes before it.
+/// Creates a test with this name. In the output, the name of the suite precedes it.
 pub fn trial(name: impl Into<String>, test: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
     Trial { name: name.into(), test: Box::new(test) }
 }
 
-/// A suite: tests that a function lists.
+/// A suite: a name, and a function that lists its tests.
 pub struct Suite {
     name: &'static str,
     trials: fn() -> Result<Vec<Trial>>,
@@ -28,7 +28,7 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Creates a suite whose tests run at the same time.
+    /// Creates a suite whose tests run in parallel.
     pub fn new(name: &'static str, trials: fn() -> Result<Vec<Trial>>) -> Self {
         Suite { name, trials, is_in_order: false }
     }
@@ -38,7 +38,7 @@ impl Suite {
         Suite { is_in_order: true, ..self }
     }
 
-    /// Runs the tests that the command line selects. Returns whether none of them failed.
+    /// Runs the tests that the command line selects. Returns whether all of them passed.
     fn passes(&self, arguments: &Arguments) -> Result<bool> {
         let is_selected = |name: &str| match arguments.filter.as_deref() {
             Some(filter) if arguments.exact => name == filter,
@@ -67,12 +67,12 @@ impl Suite {
     }
 }
 
-/// Runs the tests that the command line selects, one suite after the other. `NAME/…` selects from the suite of this name only;
-/// any other filter selects from all suites.
+/// Runs the tests that the command line selects, one suite after the other. `NAME/…` selects only from the suite with
+/// this name. Any other filter selects from all suites.
 ///
 /// # Errors
 ///
-/// The tests of a suite cannot be listed.
+/// Returns an error if the tests of a suite cannot be listed.
 pub fn run(suites: &[Suite]) -> Result<ExitCode> {
     let arguments = Arguments::from_args();
     let named = arguments.filter.as_deref().and_then(|filter| filter.split_once('/')).map(|(name, _)| name);
@@ -84,11 +84,11 @@ pub fn run(suites: &[Suite]) -> Result<ExitCode> {
     Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::from(101) })
 }
 
-/// Returns the folders in a folder, by name.
+/// Returns the folders in a folder, sorted by name.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// Returns an error if the folder cannot be read.
 pub fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
@@ -101,17 +101,17 @@ pub fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// While only the core or the kernel changes, `BLESS=core` rewrites what is expected without a build of the component. The next
-/// test compares them again.
+/// Returns whether `BLESS` is `core`. In this case, the tests rewrite the expected results without a build of the
+/// component, for changes of the core or the kernel alone. The next test run compares the component again.
 pub fn core_alone() -> bool {
     env::var_os("BLESS").is_some_and(|bless| bless == "core")
 }
 
-/// Compares JSON text with a file of a case, or with `BLESS`, writes it there. The case has no file `other` then.
+/// Compares JSON text with a file of a case. With `BLESS`, writes the file and removes the file `other` of the case.
 ///
 /// # Errors
 ///
-/// The file differs, or is missing.
+/// Returns an error if the file is missing, or if its text is different.
 pub fn expect(folder: &Path, file: &str, other: &str, json: &str) -> Result<()> {
     let path = folder.join(file);
     if env::var_os("BLESS").is_some() {

@@ -1,7 +1,7 @@
 //! Measures which lines, regions and branches of the source the tests reach.
 //!
-//! The ordinary compiler instruments the crates of the workspace. The tools of its LLVM version read what they count: `llvm-cov` and
-//! `llvm-profdata`, of rustup's component `llvm-tools` or of a distribution's package `llvm`.
+//! The ordinary compiler instruments the crates of the workspace. `llvm-cov` and `llvm-profdata` of the same LLVM
+//! version read the counters. They come from rustup's component `llvm-tools` or from a distribution's package `llvm`.
 
 use std::{
     collections::BTreeMap,
@@ -18,12 +18,12 @@ use crate::{
     wrapper::instrument,
 };
 
-/// Where the build, the counters and the list of what is missed are.
+/// The folder of the build, the counters and the list of missed lines.
 const FOLDER: &str = "target/coverage";
 
 const FLAGS: [&str; 2] = ["-Cinstrument-coverage", "-Zcoverage-options=branch"];
 
-/// The folders of source that are measured.
+/// The source folders that are measured.
 const MEASURED: [&str; 10] = [
     "guest/core",
     "guest/kernel",
@@ -37,14 +37,14 @@ const MEASURED: [&str; 10] = [
     "host/trace",
 ];
 
-/// The page, and the least figures that it may have.
+/// The page, and the file with the minimum figures.
 const PAGE: &str = "tests/coverage/README.md";
 const LEAST: &str = "tests/coverage/least.json";
 
-/// Test binaries that reach the guest's code natively.
+/// The test binaries that reach the guest's code natively.
 const GUEST_TESTS: [&str; 3] = ["core", "kernel", "suites"];
 
-/// A number of places, and how many of them tests reach.
+/// A number of places, and the number of those that the tests reach.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     count: u64,
@@ -64,7 +64,7 @@ impl Count {
         self.covered += other.covered;
     }
 
-    /// Returns the percentage, cut after two places.
+    /// Returns the percentage, truncated to two decimal places.
     fn percent(self) -> f64 {
         (self.covered * 10_000).checked_div(self.count).map_or(100.0, |hundredths| hundredths as f64 / 100.0)
     }
@@ -94,7 +94,7 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     fs::create_dir_all(&counters)?;
     let build = folder.join("build");
     let chosen: Vec<&str> = match is_guest {
-        // Not by package: Wasmtime would be built with other features.
+        // The tests are not selected by package, because Wasmtime would then be built with other features.
         true => ["--lib"].into_iter().chain(GUEST_TESTS.into_iter().flat_map(|name| ["--test", name])).collect(),
         false => Vec::new(),
     };
@@ -115,7 +115,7 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     tests.env("LLVM_PROFILE_FILE", &raw);
     run(instrument(&mut tests, &FLAGS)?)?;
     let merged = folder.join("merged.profdata");
-    // Programs that tests kill leave counters that are cut off.
+    // A test that kills a program leaves truncated counters.
     let merge = ["merge", "--sparse", "--failure-mode=all", "--output"];
     run(command(&profdata).args(merge).arg(&merged).arg(&counters))?;
     let export = |format: &[&str]| {
@@ -163,7 +163,7 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     if fallen.is_empty() { Ok(()) } else { bail!("the tests reach less than {LEAST} asks for: {}", fallen.join("; ")) }
 }
 
-/// Finds a tool of LLVM that has the version of the compiler: of the toolchain, or of this machine.
+/// Finds an LLVM tool whose version matches the compiler's, in the toolchain or in the path.
 fn tool(name: &str) -> Result<PathBuf> {
     let about = output(command("rustc").arg("-vV")).context("rustc is not there")?;
     let of = |label: &str| about.lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
@@ -194,7 +194,7 @@ fn programs(messages: &str) -> Vec<PathBuf> {
     messages.lines().filter_map(executable).collect()
 }
 
-/// Returns the counts of each file of source, by its path in the repository.
+/// Returns the counts of each source file, by its path in the repository.
 fn files(export: &str) -> Result<Vec<(String, Counts)>> {
     let export: Value = serde_json::from_str(export)?;
     let root = root();
@@ -206,12 +206,12 @@ fn files(export: &str) -> Result<Vec<(String, Counts)>> {
     Ok(counted.filter(|(path, _)| !is_test(path)).collect())
 }
 
-/// Returns whether a file contains tests alone.
+/// Returns whether a file contains only tests.
 fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
-/// Lists the lines that no test reaches, as `PATH:LINE`, from a report in the form of lcov.
+/// Lists the lines that no test reaches, as `PATH:LINE`, from a report in the lcov format.
 fn missed(lcov: &str) -> String {
     let root = root().display().to_string();
     let mut listed = String::new();

@@ -40,7 +40,7 @@ const TARGETS: [(&str, &str); 18] = [
     (GATE, "text"),
 ];
 
-/// The target that needs Wasmtime. It is a feature, so that the other targets are built without Wasmtime.
+/// The target that needs Wasmtime. A feature enables it, so that the other targets are built without Wasmtime.
 const GATE: &str = "gate";
 
 const FUZZ: &str = "seamgate-fuzz";

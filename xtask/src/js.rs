@@ -27,7 +27,7 @@ const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamg
 /// platform.
 const PLATFORMS: &str = "host/js/platforms.json";
 
-/// Tests of the package outside of the Node that runs them. They are the same with each backend.
+/// Tests that test something other than the package in the Node that runs them. They are the same with each backend.
 const APART: [&str; 9] = [
     "browser.test.mjs",
     "bundlers.test.mjs",

@@ -60,19 +60,19 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `generate`, `install-times`, `peers`, `notes`, `action-digests`, `materials`, `pack` and `ci` build the
-/// component and the command line first.
+/// All commands except `generate`, `install-times`, `peers`, `notes`, `action-digests`, `materials`, `pack` and `ci`
+/// build the component and the command line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/harness.wasm) and the command line.
     Build,
     /// Show outputs and their verdicts, a harness step, and a fault that the host survives.
     Demo,
-    /// Show `seamgate run` around llm, a program of another project. Installs it.
+    /// Show `seamgate run` with llm, a program of another project. Installs it.
     DemoLlm,
     /// Run all tests.
     ///
-    /// Without arguments, also fail if a suite passed fewer tests than it has cases, or a module none.
+    /// Without arguments, also fail if a suite passed fewer tests than it has cases, or if a module passed none.
     Test {
         /// Arguments of `cargo test`, such as `--test suites -- cases/items/`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -82,10 +82,10 @@ enum Command {
     ///
     /// Look at the diff before you commit it.
     Bless,
-    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript, Python, Go and Java, the header of the C package, schemas,
-    /// tables.
+    /// Generate files from wit/ and schemas/: types in Rust, TypeScript, Python, Go and Java, the header of the C
+    /// package, schemas, tables.
     Generate {
-        /// Write nothing; fail where a file is not what it would be.
+        /// Write nothing; fail if a file is out of date.
         #[arg(long)]
         check: bool,
     },
@@ -98,18 +98,18 @@ enum Command {
         #[arg(value_parser = PossibleValuesParser::new(fuzz::names()))]
         targets: Vec<String>,
     },
-    /// Measure beside other validators, and rewrite tests/bench/results. Installs them.
+    /// Compare with other validators, and rewrite tests/bench/results. Installs them.
     ///
-    /// Fail where a figure misses what is wanted at least.
+    /// Fails if a figure misses its required limit.
     Bench {
-        /// Measure beside those in Rust alone, in fewer rounds, and write nothing.
+        /// Compare only with the validators in Rust, in fewer rounds, and write nothing.
         #[arg(long)]
         rust: bool,
-        /// Measure what `seamgate check --ndjson --metrics` costs, and nothing else.
+        /// Measure only the cost of `seamgate check --ndjson --metrics`.
         #[arg(long, conflicts_with = "rust")]
         metrics: bool,
     },
-    /// Build the Python wheels, the native one and the one for all platforms, and say how to install them.
+    /// Build the Python wheels, the native one and the one for all platforms, and print how to install them.
     ///
     /// `cargo xtask ci python` tests them.
     Python {
@@ -117,7 +117,7 @@ enum Command {
         #[arg(value_parser = ["bench"])]
         bench: Option<String>,
     },
-    /// Build the npm package, and say how to install it.
+    /// Build the npm package, and print how to install it.
     ///
     /// `cargo xtask ci js` tests it in Node, in a browser and in workerd.
     Js {
@@ -125,25 +125,26 @@ enum Command {
         #[arg(value_parser = ["bench"])]
         bench: Option<String>,
     },
-    /// Build the module for Go, test it, and try it out as it is published.
+    /// Build and test the module for Go, also in its published form.
     Go {
-        /// Measure calls beside other validators, or judge a million outputs and watch the memory.
+        /// Compare calls with other validators, or judge a million outputs and watch the memory.
         #[arg(value_parser = ["bench", "million"])]
         what: Option<String>,
     },
-    /// Build the package for Java, and test it and its recipes.
+    /// Build and test the package for Java and its recipes.
     Java {
-        /// Measure calls beside other validators, judge a million outputs and watch the memory, or pin what Maven fetches.
+        /// Compare calls with other validators, judge a million outputs and watch the memory, or pin the files that
+        /// Maven fetches.
         #[arg(value_parser = ["bench", "million", "pin"])]
         what: Option<String>,
     },
     /// Build the C package, test it, run its examples in other languages, and pack it.
     C {
-        /// Measure calls beside other validators, or judge a million outputs and watch the memory.
+        /// Compare calls with other validators, or judge a million outputs and watch the memory.
         #[arg(value_parser = ["bench", "million"])]
         what: Option<String>,
     },
-    /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
+    /// Run the recipes of docs/recipes. Installs their frameworks.
     Recipes,
     /// Test the hooks for pre-commit and the action for GitHub. Installs pre-commit.
     Hooks,
@@ -153,53 +154,60 @@ enum Command {
     Runtimes,
     /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
     ///
-    /// The first time, it builds the server, `wasmtime serve`. That takes minutes.
+    /// The first run builds the server, `wasmtime serve`, which takes minutes.
     Edge,
-    /// Run `seamgate mcp` between real clients and servers, under load, and against AgentDojo, and rewrite their tables. Installs them.
+    /// Run `seamgate mcp` between real clients and servers, under load, and against AgentDojo, and rewrite their
+    /// tables. Installs them.
     Mcp {
         /// The part; all of them by default.
         #[arg(value_parser = PossibleValuesParser::new(mcp::names()))]
         part: Option<String>,
     },
-    /// Judge an archive on Ray and Spark, run many agents at once, and load the gate over HTTP; rewrite tests/scale/README.md. Installs them.
+    /// Judge an archive on Ray and Spark, run many agents in parallel, and load the gate over HTTP; rewrite
+    /// tests/scale/README.md. Installs the engines.
     Scale {
         /// The part; all of them by default.
         #[arg(value_parser = PossibleValuesParser::new(scale::names()))]
         part: Option<String>,
     },
-    /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite tests/conformance/README.md.
+    /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite
+    /// tests/conformance/README.md.
     Conformance,
     /// Compare verdicts and matches with other validators and with V8. Installs them.
     Peers {
         /// The peer; all of them by default.
         #[arg(value_parser = PossibleValuesParser::new(peers::names()))]
         name: Option<String>,
-        /// For a validator, how many schemas, or `=SEED` for one of them. For `patterns`, how many pairs and a SEED, or a
-        /// FILE of patterns, or `table` to rewrite tests/patterns.
+        /// For a validator, the number of schemas, or `=SEED` for one of them. For `patterns`, the number of pairs and
+        /// a SEED, or a FILE of patterns, or `table` to rewrite tests/patterns.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
     /// Measure which lines, regions and branches the tests reach, and rewrite tests/coverage/README.md.
     ///
-    /// Fails where less is reached than tests/coverage/least.json asks for. Builds everything once more, into target/coverage.
+    /// Fails if a figure is below its minimum in tests/coverage/least.json. Builds everything once more, into
+    /// target/coverage.
     Coverage {
-        /// Measure guest/core and guest/kernel alone, which takes a tenth of the time, and only print the figures.
+        /// Measure only guest/core and guest/kernel, which takes a tenth of the time, and only print the figures.
         #[arg(long)]
         guest: bool,
     },
-    /// Build what is published, with digests, into target/package.
+    /// Build the published files, with digests, into target/package.
     Package {
-        /// Build from two fresh clones of the last commit instead, and fail where a byte differs. Takes half an hour or more.
+        /// Build from two fresh clones of the last commit instead, and fail if a byte differs. Takes half an hour or
+        /// more.
         #[arg(long)]
         twice: bool,
     },
-    /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
+    /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs
+    /// the required programs.
     Cross,
     /// Measure the time from an empty container root to the end of `seamgate demo`, with each package.
     ///
-    /// Rewrite tests/install/README.md. Needs what `cargo xtask package` made.
+    /// Rewrites tests/install/README.md. Requires the files of `cargo xtask package`.
     InstallTimes,
-    /// Build the command line, the Python wheel and the npm addon for Windows on x86-64, and run all cases in them under Wine.
+    /// Build the command line, the Python wheel and the npm addon for Windows on x86-64, and run all cases in them
+    /// under Wine.
     ///
     /// Unpacks a compiler and Wine below target/windows, and installs Node for Windows there.
     Windows,
@@ -207,7 +215,7 @@ enum Command {
     Notes {
         /// The tag: `v` and the version.
         tag: String,
-        /// The address that relative links of the changelog belong to.
+        /// The address to which relative links of the changelog are resolved.
         #[arg(long)]
         base: Option<String>,
     },
@@ -221,9 +229,9 @@ enum Command {
         /// The folder.
         folder: PathBuf,
     },
-    /// Pack the Python wheel and the npm addon of libraries that were built on another platform.
+    /// Pack the Python wheel and the npm addon from libraries that were built on another platform.
     Pack {
-        /// The platform, as the compiler names it.
+        /// The platform, in the compiler's notation.
         target: String,
         /// The library for Python.
         python: PathBuf,
@@ -234,9 +242,9 @@ enum Command {
     Page,
     /// Build the component with `cargo component`, and run the cases through it. Installs it.
     CargoComponent,
-    /// Run what CI runs, and say which part failed and how long each took.
+    /// Run the checks of CI, and report which part failed and how long each part took.
     Ci {
-        /// The parts to run; by default, all but those that take long.
+        /// The parts to run; by default, all except the long ones.
         #[arg(value_parser = PossibleValuesParser::new(ci::names()))]
         parts: Vec<String>,
         /// Run all parts, as before a release.

@@ -1,4 +1,5 @@
-//! The page that judges outputs in a browser: `host/js/browser`, with the npm package and examples, as a folder of files.
+//! The page that judges outputs in a browser: `host/js/browser`, with the npm package and examples, as a folder of
+//! files.
 
 use std::{
     fs,

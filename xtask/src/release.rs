@@ -10,8 +10,8 @@ const CHANGELOG: &str = "CHANGELOG.md";
 /// The digests of the command lines that the action for GitHub installs.
 const INSTALLED: &str = ".github/action/SHA256SUMS";
 
-/// Adds the digests of the command lines of this version to those that the action installs. `sums` is `SHA256SUMS` of the
-/// release.
+/// Adds the digests of the command lines of this version to those that the action installs. `sums` is `SHA256SUMS` of
+/// the release.
 pub(crate) fn add_digests(sums: &Path) -> Result<()> {
     let known = fs::read_to_string(INSTALLED).context(INSTALLED)?;
     let sums = fs::read_to_string(sums).with_context(|| sums.display().to_string())?;

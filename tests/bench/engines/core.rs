@@ -1,4 +1,4 @@
-//! The engine seamgate's core in the caller's own process: what seamgate costs without its sandbox.
+//! The engine seamgate's core in the process of the caller: the cost of seamgate without its sandbox.
 
 use anyhow::{Result, anyhow};
 use seamgate_bench_protocol::protocol::{self, Engine, Set};

@@ -1,5 +1,5 @@
-// The engines in JavaScript. `node.mjs ENGINE plan FILE` speaks the protocol that `../protocol` describes; `node.mjs ENGINE
-// first SCHEMA DOCUMENT` gives one verdict, as its exit status too. It uses the packages in the folder `node`.
+// The engines in JavaScript. `node.mjs ENGINE plan FILE` uses the protocol that `../protocol` describes. `node.mjs
+// ENGINE first SCHEMA DOCUMENT` returns one verdict, also as its exit status. The packages are in the folder `node`.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -28,7 +28,7 @@ function ajv(schema) {
 function ata(schema) {
   const { Validator } = require("ata-validator");
   const validator = new Validator(schema, { assertFormat: false, abortEarly: true });
-  // It compiles at the first call.
+  // It compiles during the first call.
   validator.isValidObject(null);
   return (value) => validator.isValidObject(value);
 }

@@ -11,7 +11,7 @@ def with_jsonschema(schema):
 
     cls = validator_for(schema)
     cls.check_schema(schema)
-    # It looks at formats only where it is given a checker.
+    # It checks formats only if it has a format checker.
     return cls(schema).is_valid
 
 
@@ -22,14 +22,14 @@ def with_jsonschema_rs(schema):
         patterns = jsonschema_rs.RegexOptions()
         return jsonschema_rs.validator_for(schema, validate_formats=False, pattern_options=patterns).is_valid
     except ValueError:
-        # Some patterns need its slower engine.
+        # Some patterns require its slower engine.
         return jsonschema_rs.validator_for(schema, validate_formats=False).is_valid
 
 
 def with_fastjsonschema(schema):
     import fastjsonschema
 
-    # A default is never put in: that would change the document, and costs.
+    # Defaults are not inserted, because that would change the document and take time.
     validate = fastjsonschema.compile(schema, use_formats=False, use_default=False)
 
     def is_valid(value):

@@ -1,10 +1,11 @@
-//! The engine seamgate, with one more argument: `fresh`, an instance for each document; `warm`, one for all; or `registered`,
-//! an instance for each document too, but no contract is baked: a gate registers them all.
+//! The engine seamgate. Its additional argument is `fresh` (a new instance for each document), `warm` (one instance for
+//! all documents), or `registered` (a new instance for each document, and a gate that registers all contracts instead
+//! of having them baked in).
 //!
-//! It answers `threads` too (`../protocol/src/threads.rs`), in fresh instances of a gate that a warm instance has used. And it answers `after
-//! SMALL LARGE`, two numbers of documents of one set: how long a fresh call for the small one takes, and how many page faults,
-//! before the large one was judged and after. And it answers `fenced DOCUMENT`: how long a call takes for the document alone, and
-//! in a fence of Markdown.
+//! It also answers `threads` (`../protocol/src/threads.rs`), in fresh instances of a gate that a warm instance has
+//! used. It answers `after SMALL LARGE`, two numbers of documents, with the time and the page faults of a fresh call
+//! for the small document, before and after the large one was judged. It answers `fenced DOCUMENT` with the time of a
+//! call for the document alone, and for the document in a Markdown fence.
 
 use std::{cell::RefCell, collections::HashMap, fs, hint::black_box, path::Path, time::Instant};
 
@@ -47,9 +48,9 @@ fn registered(plan: &Plan) -> Result<Gate> {
 
 struct Seamgate<'g> {
     gates: &'g [Gate],
-    /// Which gate holds an agent's contract.
+    /// For each agent, the index of the gate with its contract.
     held: HashMap<String, usize>,
-    /// An instance of each gate, where they are used again.
+    /// An instance of each gate, if instances are reused.
     warm: Option<Vec<RefCell<Instance<'g>>>>,
 }
 
@@ -62,7 +63,7 @@ impl Seamgate<'_> {
         })
     }
 
-    /// Returns a new gate with the component that holds the contract of a set.
+    /// Returns a new gate with the component that contains the contract of a set.
     fn another_gate(&self, plan: &Plan, set: &Set) -> Result<Gate> {
         let index = self.held.get(&set.name).context("no component holds it")?;
         baked(plan.components.get(*index).context("it is not baked")?)
@@ -70,7 +71,7 @@ impl Seamgate<'_> {
 }
 
 impl Engine for Seamgate<'_> {
-    /// The agent's name, and which gate holds its contract, compiled.
+    /// The agent's name, and the index of the gate with its compiled contract.
     type Compiled = (String, usize);
 
     fn compile(&mut self, set: &Set) -> Result<Self::Compiled> {
@@ -100,7 +101,7 @@ impl Engine for Seamgate<'_> {
                 let gate = self.another_gate(plan, small_set)?;
                 let (small, large) = (fs::read(&small.path)?, fs::read(&large.path)?);
                 let small = Request::from_bytes(&small_set.name, &small);
-                // The first calls of a gate take memory that later ones use again.
+                // The first calls of a gate allocate memory that later calls reuse.
                 Calls::of(&gate, &small)?;
                 let before = Calls::of(&gate, &small)?;
                 let verdict = gate.validate(&Request::from_bytes(&large_set.name, &large))?;

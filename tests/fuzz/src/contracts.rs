@@ -12,7 +12,7 @@ pub struct Pair {
     pub contract: Contract,
     /// The contract that judges the output again, without fences, repair and prose.
     pub again: Contract,
-    /// The path of its items as a JSON Pointer, if it has items.
+    /// The path of the contract's items as a JSON Pointer, if it has items.
     pub items: Option<&'static str>,
 }
 
@@ -23,7 +23,7 @@ const LIST: &str = r##""schema":{"type":"object","required":["list"],"properties
     "id":{"type":"string","pattern":"^[a-z]+$"},"size":{"type":"integer","minimum":0},"tags":{"type":"array",
     "uniqueItems":true,"items":{"enum":["a","b","c"]}}}}}}},"items":{"path":"$.list[*]"##;
 
-/// All forms of `extract`, which says where the document is.
+/// All forms of `extract`, which specifies the place of the document.
 const EXTRACTS: [&str; 16] = [
     r#""extract":{}"#,
     r#""extract":{"select":"first"}"#,
@@ -64,7 +64,7 @@ pub fn parse() -> &'static [Pair] {
     })
 }
 
-/// Contracts that repair syntax.
+/// Returns contracts that repair syntax.
 pub fn repair() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {
@@ -77,7 +77,7 @@ pub fn repair() -> &'static [Pair] {
     })
 }
 
-/// Lists of items.
+/// Returns contracts for lists of items.
 pub fn items() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
     PAIRS.get_or_init(|| {
@@ -103,7 +103,7 @@ pub fn items() -> &'static [Pair] {
     })
 }
 
-/// All of the options above.
+/// Returns all of the contracts above.
 pub fn all() -> Vec<&'static Pair> {
     [extract(), parse(), repair(), items()].into_iter().flatten().collect()
 }

@@ -12,7 +12,7 @@ pub fn split(input: &[u8]) -> Option<(usize, String)> {
     Some((usize::from(*choice), String::from_utf8_lossy(text).into_owned()))
 }
 
-/// Returns the report on this text.
+/// Returns the report on a text.
 ///
 /// # Panics
 ///

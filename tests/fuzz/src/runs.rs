@@ -1,4 +1,4 @@
-//! Invariants of every step, whatever the state and event are.
+//! Invariants of every step, for any state and event.
 
 use std::collections::BTreeMap;
 

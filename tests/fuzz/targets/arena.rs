@@ -1,6 +1,6 @@
 //! Allocations, resizes and ends of calls -> the arena of `guest/memory/src/allocator.rs` over a buffer. No two
-//! allocations in use overlap, each keeps its content, and all room is free again once nothing is in use. The same
-//! allocations on pages: no two overlap, and each is on a page that was added for them.
+//! allocations in use overlap, each keeps its content, and all memory is free again when no allocation is in use. The
+//! same allocations on pages: no two overlap, and each is on a page that was added for them.
 #![no_main]
 
 use std::alloc::Layout;

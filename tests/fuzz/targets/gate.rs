@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let prelude = choices.one(&[Prelude::Session, Prelude::Stateless, Prelude::Nothing]);
     let setting = Setting { servers, has_own_tool: true, prelude };
     let mut world = World::new(setting, Fake::default(), false);
-    // The first of each choice is what happens in an ordinary session.
+    // The first value of each choice leads to an ordinary session.
     world.begin(setting, &mut Bytes(&[]));
     while !choices.0.is_empty() && !world.is_over() {
         world.make_move(&mut choices);

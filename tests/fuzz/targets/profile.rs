@@ -45,8 +45,8 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Returns the name of a tool that an entry of `tools` stands for: its own name, or that of the first definition that
-/// matches its pattern.
+/// Returns the name of a tool that matches an entry of `tools`: the entry's own name, or the name of the first
+/// definition that matches its pattern.
 fn name(entry: &Value, profile: &Profile) -> Option<String> {
     let tools = profile.tools();
     let is_tool = |name: &&str| match entry["server"].as_str() {

@@ -1,4 +1,4 @@
-//! The example itself.
+//! Tests of the example itself.
 
 use std::{collections::BTreeMap, fs};
 
@@ -15,7 +15,7 @@ fn has_no_mistakes() {
     assert!(linted.out.contains("0 errors, 0 warnings"), "{}", linted.out);
 }
 
-/// The example delegates to the profile beside it.
+/// The example delegates to the profile in the same folder.
 #[test]
 fn names_the_profile_of_its_child() {
     let folder = example();
@@ -26,7 +26,7 @@ fn names_the_profile_of_its_child() {
     assert_eq!(parent["delegate"][0]["profile"], json!(child.profile));
 }
 
-/// The script goes wrong in each way that it is said to go wrong in, and comes to a final answer with the real service.
+/// The script makes each mistake that the example documents, and reaches a final answer with the real service.
 #[test]
 fn comes_to_an_answer_with_one_restart() {
     let place = Place::with_service("example");

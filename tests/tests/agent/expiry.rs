@@ -1,4 +1,4 @@
-//! An approval holds only so long.
+//! Tests that an approval expires.
 
 use std::{thread, time::Duration};
 
@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::place::{Place, done, until};
 
-/// Approved, killed before the effect, resumed after the expiry: it is asked again, and nothing runs.
+/// The call is approved, the process is killed before the effect, and the run resumes after the approval expired: the
+/// run asks again, and nothing runs.
 #[test]
 fn an_approval_that_expired_is_asked_again() {
     let place = Place::with_stand_in("expiry");

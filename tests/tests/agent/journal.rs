@@ -1,4 +1,4 @@
-//! The journal of a run, as a reader of its files sees it.
+//! Reads the journal of a run from its files.
 
 use std::{fs, path::Path};
 
@@ -8,27 +8,27 @@ use serde_json::Value;
 pub(super) struct Lines(pub(super) Vec<Value>);
 
 impl Lines {
-    /// Whole lines only: a writer may be at work.
+    /// Reads complete lines only, because a process may be writing.
     pub(super) fn read(run: &Path) -> Self {
         let text = fs::read_to_string(run.join("journal.ndjson")).unwrap_or_default();
         let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         Lines(whole.map(|line| serde_json::from_str(line).expect("JSON")).collect())
     }
 
-    /// Without the last step, if its end is missing.
+    /// Removes the last step if it is incomplete.
     pub(super) fn whole(mut self) -> Self {
         let steps = self.0.iter().rposition(|line| line.get("state").is_some()).map_or(0, |last| last + 1);
         self.0.truncate(steps);
         self
     }
 
-    /// Lines of one kind (`event`, `record`, `action`) and type, with their numbers.
+    /// Returns the lines of one kind (`event`, `record`, `action`) and type, with their numbers.
     pub(super) fn of<'l>(&'l self, kind: &'l str, of_type: &'l str) -> impl Iterator<Item = (usize, &'l Value)> {
         let lines = self.0.iter().enumerate().filter_map(move |(number, line)| Some((number, line.get(kind)?)));
         lines.filter(move |(_, line)| line["type"] == of_type)
     }
 
-    /// Returns the calls of a type of event.
+    /// Returns the calls that events of a type name.
     pub(super) fn calls<'l>(&'l self, of_type: &'l str) -> impl Iterator<Item = &'l str> {
         self.of("event", of_type).filter_map(|(_, event)| event["call"].as_str())
     }
@@ -38,19 +38,19 @@ impl Lines {
         self.of("record", "decision").map(|(_, decision)| decision).filter(move |decision| decision["tool"] == tool)
     }
 
-    /// Returns the prompts that the model got, in order.
+    /// Returns the prompts that the model received, in order.
     pub(super) fn prompts(&self, run: &Path) -> Vec<String> {
         self.of("action", "ask_model").map(|(_, action)| artifact(run, &action["prompt"]["artifact"])).collect()
     }
 }
 
-/// Returns a text that a line names.
+/// Returns the text of an artifact, by its digest.
 pub(super) fn artifact(run: &Path, digest: &Value) -> String {
     let hex = digest.as_str().and_then(|digest| digest.strip_prefix("sha256:")).expect("a digest");
     fs::read_to_string(run.join("artifacts").join(hex)).expect("an artifact")
 }
 
-/// Returns the texts of JSON text, as who reads them sees them.
+/// Returns all strings of a JSON text, unescaped.
 pub(super) fn unescaped(json: &str) -> String {
     fn texts(value: &Value, all: &mut String) {
         match value {

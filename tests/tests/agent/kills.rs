@@ -1,8 +1,9 @@
-//! `kill -9` at any point: of the agent at work, and of the person's decision; also between approval and effect.
+//! `kill -9` at any point: of the agent, of the process that records a person's decision, and between approval and
+//! effect.
 //!
-//! `KILLS=1000 cargo test --release -p seamgate-tests --test agent -- kills` runs longer than CI does; `SEED=7` begins
-//! elsewhere. The service that is restarted is a stand-in here: a script writes what the real one would, so that there
-//! can be many runs.
+//! `KILLS=1000 cargo test --release -p seamgate-tests --test agent -- kills` runs longer than CI does. `SEED=7` sets
+//! the first seed. A stand-in replaces the service here: a script writes what the real service would write, so that
+//! many runs are possible.
 
 use std::{
     collections::BTreeMap,
@@ -21,20 +22,20 @@ use super::{
     place::{Done, Place},
 };
 
-/// The number of runs that are killed in CI, each one to three times.
+/// The number of runs that CI kills, each one to three times.
 const KILLS: u64 = 100;
 
-/// The longest time that a process lives after a line of the journal, in microseconds: a call takes about as long.
+/// The longest delay between a line of the journal and the kill, in microseconds. A call takes about as long.
 const LONGER_US: usize = 40_000;
 
-/// The time to wait for system calls, which may complete after their process is killed.
+/// The time to wait for system calls that may complete after their process is killed.
 const SETTLED: Duration = Duration::from_millis(20);
 
 /// A run that is not killed.
 struct Whole {
     document: Value,
     lines: usize,
-    /// The line after which the effect is near: the approval.
+    /// The line of the approval. The effect follows soon after it.
     near: usize,
 }
 
@@ -52,17 +53,17 @@ impl Whole {
 struct Counts {
     kills: AtomicUsize,
     uncertain: AtomicUsize,
-    /// Killed between the approval and the result of the effect.
+    /// The number of kills between the approval and the result of the effect.
     near: AtomicUsize,
 }
 
-/// A run that is killed now and then.
+/// A run that is killed several times.
 struct Killer<'k> {
     place: &'k Place,
     whole: &'k Whole,
     counts: &'k Counts,
     random: Random,
-    /// The number of lines of the journal at which the process is killed.
+    /// The number of journal lines at which the process is killed.
     at: usize,
     left: usize,
     /// The number of times that each finished call ran.
@@ -102,7 +103,7 @@ impl Killer<'_> {
         None
     }
 
-    /// Checks the invariants that hold after each kill.
+    /// Checks the invariants after each kill.
     fn look(&mut self) {
         self.counts.kills.fetch_add(1, Relaxed);
         nothing_is_unapproved(self.place);
@@ -119,7 +120,7 @@ impl Killer<'_> {
     }
 }
 
-/// Runs a script that is killed at points from a seed, and checks everything that must hold at its end.
+/// Runs a script, kills it at points that depend on a seed, and checks the invariants at the end.
 fn killed(seed: u64, script: &str, whole: &Whole, counts: &Counts) {
     let name = format!("kill-{script}-{seed}");
     let place = Place::with_stand_in(&name);
@@ -145,7 +146,7 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Runs a script this many times, with as many in parallel as there are processors.
+/// Runs a script `runs` times, in parallel on all processors.
 fn many(runs: u64, script: &str) -> Counts {
     let (whole, counts) = (Whole::of(script), Counts::default());
     let first = number("SEED", 0);

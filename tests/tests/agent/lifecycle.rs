@@ -1,4 +1,4 @@
-//! Goes on with a run to its end, as a person and a script would, whatever happens to its processes.
+//! Continues a run to its end, as a person or a script would, even if its processes are killed.
 
 use std::{collections::BTreeMap, process::Command};
 
@@ -9,10 +9,10 @@ use super::{
     place::{Done, Place, done},
 };
 
-/// No run needs more processes.
+/// The most processes that a run may need.
 const MAX_PROCESSES: usize = 60;
 
-/// Runs a process. `None` if it was killed.
+/// Runs a process. Returns `None` if it was killed.
 pub(super) type Runs<'r> = dyn FnMut(Command) -> Option<Done> + 'r;
 
 /// Starts a run, or continues one that has a journal: resumes, approves and resolves until the run ends. Returns its
@@ -34,7 +34,7 @@ pub(super) fn to_its_end(place: &Place, script: &str, runs: &mut Runs) -> Value 
             Some(call) => place.resume(&format!("--resolve {call}={}", what_became(place, &call))),
             None => {
                 if let Some(Done { status, err, .. }) = runs(place.approve("anna", "")) {
-                    // A question that is already decided is not asked again.
+                    // An approval that is already recorded is not requested again.
                     assert!(status == Some(0) || err.contains("waits for approval"), "{status:?}: {err}");
                 }
                 place.resume("")
@@ -50,7 +50,7 @@ pub(super) fn to_its_end_at_once(place: &Place, script: &str) -> Value {
     to_its_end(place, script, &mut |command| Some(done(command)))
 }
 
-/// Starts again if nothing happened yet; otherwise resumes.
+/// Starts again if the journal is empty. Otherwise, resumes.
 fn next(place: &Place, script: &str) -> Command {
     if place.journal().whole().0.is_empty() {
         let _ = std::fs::remove_dir_all(place.run());
@@ -59,7 +59,7 @@ fn next(place: &Place, script: &str) -> Command {
     place.resume("")
 }
 
-/// Returns the call whose outcome somebody must report.
+/// Returns the call whose outcome a person must report.
 fn uncertain(ended: &Done) -> Option<String> {
     let (_, rest) = ended.err.split_once("--resolve ")?;
     rest.split_once('=').map(|(call, _)| call.to_owned())
@@ -86,7 +86,7 @@ pub(super) fn ran(place: &Place) -> BTreeMap<String, usize> {
     })
 }
 
-/// Returns the keys of the calls whose results are in the journal, and in that of a child.
+/// Returns the keys of the calls whose results are in the journal of the run or of its child.
 pub(super) fn finished(place: &Place) -> Vec<String> {
     let journals = [place.journal(), Lines::read(&place.run().join("children/c1"))];
     let finished = journals.map(|journal| {
@@ -96,7 +96,7 @@ pub(super) fn finished(place: &Place) -> Vec<String> {
     finished.concat()
 }
 
-/// Checks that each restart that took place was approved first, and then started.
+/// Checks that each restart was approved before it started.
 #[track_caller]
 pub(super) fn nothing_is_unapproved(place: &Place) {
     let journal = place.journal().whole();
@@ -112,7 +112,8 @@ pub(super) fn nothing_is_unapproved(place: &Place) {
     }
 }
 
-/// Checks that the documents are the same. If a call was requested twice, later calls have other numbers.
+/// Checks that the documents are equal. If a call was requested twice, later calls have other numbers, and the
+/// comparison ignores the numbers.
 #[track_caller]
 pub(super) fn same(place: &Place, document: &Value, whole: &Value) {
     let journal = place.journal();

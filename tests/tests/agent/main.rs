@@ -1,6 +1,8 @@
-//! `seamgate agent` with real processes: the example of `schemas/examples/sre`, which a person, a crash or a second process interrupts.
+//! `seamgate agent` with real processes. A person, a crash or a second process interrupts the example of
+//! `schemas/examples/sre`.
 //!
-//! The six acceptance tests are in [`acceptance`]. `tests/results/agent.md` says which check of the kernel each of them needs.
+//! The six acceptance tests are in [`acceptance`]. `tests/results/agent.md` lists the kernel check that each of them
+//! needs.
 #![cfg(unix)]
 
 mod acceptance;

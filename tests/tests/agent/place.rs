@@ -1,4 +1,4 @@
-//! A folder in which one run lives: a copy of the example, the files of its service, and the journal.
+//! A folder for one run: a copy of the example, the files of its service, and the journal.
 
 use std::{
     env, fs,
@@ -13,32 +13,33 @@ use serde_json::{Value, json};
 
 use super::journal::Lines;
 
-/// The time after which an operation hangs.
+/// The timeout of an operation.
 const LONG: Duration = Duration::from_secs(60);
 
-/// In place of the real restart, if a test runs often: the metric that the real service would write, then the line that
-/// stands for the effect.
+/// A stand-in for the real restart, for tests that run often. It writes the metric that the real service would write,
+/// then the line that records the effect.
 pub(super) const STAND_IN: &str = r#"cat >/dev/null
 printf '{"at": %s, "requests": 0, "errors": 0, "db_pool_in_use": 0, "db_pool_max": 8}\n' $(date +%s) >>"$SRE_HOME/metrics.ndjson"
 printf '{"key": "%s"}\n' "$SEAMGATE_IDEMPOTENCY_KEY" >>"$SRE_HOME/ledger.ndjson"
 echo '{"service": "payment-api", "restarted": true}'
 "#;
 
-/// The path of `python3`. The one of the path can be a script that looks for it, which takes longer than the
-/// tools do.
+/// The folder of `python3`. The `python3` in `PATH` can be a script that searches for the real binary, which takes
+/// longer than the tools do.
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
     let path = PathBuf::from(String::from_utf8(asked.stdout).expect("UTF-8").trim());
     path.parent().expect("a folder").to_owned()
 });
 
-/// The files that the real service wrote under real load, and when. Their times must not be too old for the agent.
+/// The files that the real service wrote under real load, and the time at which it wrote them. The agent rejects old
+/// files.
 static WRITTEN: Mutex<Option<(Instant, PathBuf)>> = Mutex::new(None);
 
-/// The time for which they can be used: the agent looks back 10 minutes.
+/// The time for which these files can be used. The agent looks back 10 minutes.
 const FRESH: Duration = Duration::from_secs(5 * 60);
 
-/// Files of the service, without those of a process.
+/// The files of the service, without the files of its processes.
 const FILES: [&str; 3] = ["service.log", "metrics.ndjson", "deployments.ndjson"];
 
 pub(super) struct Place {
@@ -91,7 +92,7 @@ impl Place {
         place
     }
 
-    /// Creates a place with the real service, whose pool has run dry.
+    /// Creates a place with the real service, whose connection pool is exhausted.
     pub(super) fn with_service(name: &str) -> Self {
         let mut place = Place::new(name);
         let mut service = place.python(&["service.py"]);
@@ -100,7 +101,7 @@ impl Place {
         place
     }
 
-    /// Creates a place with what the real service wrote, and a stand-in for its restart.
+    /// Creates a place with files that the real service wrote, and a stand-in for its restart.
     pub(super) fn with_stand_in(name: &str) -> Self {
         let place = Place::new(name);
         let written = written();
@@ -120,7 +121,7 @@ impl Place {
         self.folder.join(name)
     }
 
-    /// `SRE_HOME`.
+    /// Returns the path of `SRE_HOME`.
     pub(super) fn home(&self) -> PathBuf {
         self.path("home")
     }
@@ -153,7 +154,7 @@ impl Place {
         fs::write(path, value.to_string()).expect(name);
     }
 
-    /// Runs a script of the shell in place of the tool `restart_service`.
+    /// Replaces the tool `restart_service` by a shell script.
     pub(super) fn restarts_by(&self, script: &str) {
         self.edit("sre.servers.json", |file| {
             file["servers"]["ops"]["tools"]["restart_service"]["command"] = json!(["sh", "-c", script]);
@@ -166,9 +167,9 @@ impl Place {
         command
     }
 
-    /// Returns `seamgate` with these arguments, none of which has a space.
+    /// Returns `seamgate` with these arguments, which must not contain spaces.
     pub(super) fn seamgate(&self, arguments: &str) -> Command {
-        // The binary of this build: beside the folder of the tests.
+        // The binary of this build is beside the folder of the tests.
         let test = env::current_exe().expect("this test");
         let binary = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");
         let mut command = Command::new(binary);
@@ -179,12 +180,12 @@ impl Place {
         command
     }
 
-    /// Starts a run, whose model follows a script.
+    /// Returns the command that starts a run whose model follows a script.
     pub(super) fn start(&self, script: &str) -> Command {
         self.start_in(&self.run(), script)
     }
 
-    /// Starts a run with its journal elsewhere.
+    /// Returns the command that starts a run with its journal in `run`.
     pub(super) fn start_in(&self, run: &Path, script: &str) -> Command {
         let mut command = self.seamgate(
             "agent -p sre.profile.json -p log-reader.profile.json --servers sre.servers.json --mode operate --as joe \
@@ -202,7 +203,7 @@ impl Place {
         command
     }
 
-    /// Decides what the run waits for, as a principal.
+    /// Returns the command with which a principal decides about the pending call.
     pub(super) fn approve(&self, principal: &str, arguments: &str) -> Command {
         let mut command = self.seamgate("approve --yes --as");
         command.arg(principal).arg(self.run()).args(arguments.split_whitespace());
@@ -213,7 +214,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(service) = &mut self.service {
-            // SIGTERM: it ends its worker.
+            // SIGTERM, so that the service ends its worker.
             let _ = Command::new("kill").arg(service.id().to_string()).status();
             let _ = service.wait();
         }
@@ -223,7 +224,7 @@ impl Drop for Place {
     }
 }
 
-/// Waits for the end of a process.
+/// Waits for the end of a process. Kills it after the timeout.
 #[track_caller]
 pub(super) fn done(mut command: Command) -> Done {
     let child = command.spawn().expect("seamgate");
@@ -240,7 +241,7 @@ pub(super) fn done(mut command: Command) -> Done {
     done
 }
 
-/// Waits until something holds.
+/// Waits until a condition is true.
 #[track_caller]
 pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -268,7 +269,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns a folder with what the real service wrote under a real load.
+/// Returns a folder with the files that the real service wrote under real load.
 fn written() -> PathBuf {
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, folder)) = written.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
@@ -278,7 +279,7 @@ fn written() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sre-home-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     for file in FILES {
-        // A reader of the earlier one has the whole file still.
+        // A rename keeps the earlier file complete for a process that reads it.
         let part = folder.join(format!("{file}.part"));
         fs::copy(place.home().join(file), &part).expect(file);
         fs::rename(part, folder.join(file)).expect(file);

@@ -1,10 +1,10 @@
-//! Several processes: beside each other, and on one journal.
+//! Several processes: in parallel, and on one journal.
 
 use std::fs;
 
 use super::place::{Place, STAND_IN, done, until};
 
-/// Two runs in one directory of journals do not meet.
+/// Two runs in one directory of journals do not affect each other.
 #[test]
 fn two_runs_in_one_directory_end_as_one_does() {
     let place = Place::with_stand_in("beside");
@@ -21,7 +21,7 @@ fn two_runs_in_one_directory_end_as_one_does() {
     assert_ne!(runs[0], runs[1]);
 }
 
-/// The second process is rejected, whatever it wants to do, and changes nothing.
+/// The second process is rejected for every command, and changes nothing.
 #[test]
 fn a_second_process_on_a_journal_is_refused() {
     let place = Place::with_stand_in("second");
@@ -40,6 +40,6 @@ fn a_second_process_on_a_journal_is_refused() {
     fs::write(place.home().join("go"), "").expect("a word");
     let output = first.wait_with_output().expect("its end");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // It has ended: continuing returns the same document.
+    // The run has ended: resuming it returns the same document.
     assert_eq!(done(place.resume("")).is(0).out.into_bytes(), output.stdout);
 }

@@ -1,4 +1,4 @@
-//! A journal that a crash cut: at each line end, and at each byte of a line.
+//! A journal that a crash truncated: at each line end, and at each byte of a line.
 
 use std::{fs, path::PathBuf};
 
@@ -11,10 +11,10 @@ use super::{
     place::{Place, done, example},
 };
 
-/// Files of the service that a restart changes, or that count.
+/// The files of the service that a restart changes, or that record restarts.
 const FILES: [&str; 2] = ["ledger.ndjson", "metrics.ndjson"];
 
-/// A run that has ended, and what the world was before and after its effect.
+/// A run that has ended, and the files of the service before and after its effect.
 struct Ended {
     place: Place,
     document: Value,
@@ -33,7 +33,8 @@ impl Ended {
         Ended { document, journal, before, after: files(&place), place }
     }
 
-    /// Cuts the journal, and puts the world where it was then: the effect took place if its start is in the journal.
+    /// Truncates the journal and restores the files of that time: the effect took place if the journal contains its
+    /// start.
     fn cut(&self, bytes: usize) {
         fs::write(self.path(), &self.journal[..bytes]).expect("the journal");
         let is_started = self.place.journal().whole().calls("tool_started").any(|call| call == "c8");
@@ -77,7 +78,7 @@ fn a_journal_cut_at_a_line_end_goes_on() {
     }
 }
 
-/// Only whole steps count: whatever is left of a line, the state is that of the step before.
+/// Only complete steps count: if a line is incomplete, the state is that of the step before.
 #[test]
 fn a_journal_cut_inside_a_line_goes_on() {
     let ended = Ended::new("cut-bytes");
@@ -89,7 +90,7 @@ fn a_journal_cut_inside_a_line_goes_on() {
     }
     let mut cuts = 0;
     for kind in ["event", "record", "action", "state"] {
-        // Not in the first step, and the shortest: there is a cut at each of its bytes.
+        // Not the first step, and the shortest line of its kind, because the test cuts at each byte.
         let of_kind = (5..lines.0.len()).filter(|&line| lines.0[line].get(kind).is_some());
         let line = of_kind.min_by_key(|&line| ends[line] - ends[line - 1]).expect("a line of this kind");
         let whole = Lines(lines.0[..line].to_vec()).whole().0.len();

@@ -1,4 +1,4 @@
-//! The command line as a script sees it: exit statuses, streams, order, and a reader that goes away.
+//! The command line as a script sees it: exit statuses, streams, order, and a reader that closes its end.
 
 use std::{
     fs,
@@ -11,12 +11,12 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Returns the binary of this build: beside the folder of the tests.
+/// Returns the binary of this build, which is beside the folder of the tests.
 fn seamgate() -> Command {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
     let mut command = Command::new(folder.join("seamgate"));
-    // Code that is kept is kept here, not in the folder of whoever runs the tests.
+    // Cached code is stored here, not in the user's folder.
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache");
     command.current_dir(root().join("schemas/examples")).env_remove("RUST_LOG").env("XDG_CACHE_HOME", cache);
     command
@@ -32,7 +32,7 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
         .expect("seamgate, built by `cargo xtask build`");
     let mut stdin = child.stdin.take().expect("piped");
     let input = input.to_vec();
-    // A program that does not read its input closes it.
+    // A program that does not read its input may close the pipe early.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("an end");
     writer.join().expect("written");
@@ -120,7 +120,7 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
     let partial = picture(&["outputs/triage.partial-one-broken.txt"], b"");
     for line in [
         "warning[malformed]: $.recommendations[3] is in quarantine",
-        // Of a long line only a part is shown; the column is that of the whole line.
+        // The report shows only a part of a long line. The column counts from the start of the whole line.
         "outputs/triage.partial-one-broken.txt:31:79\n",
         "warning[schema]: $.recommendations[4] is in quarantine",
         "warning[over_limit]: $.recommendations[9] is in quarantine",
@@ -133,7 +133,7 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
     let repaired = picture(&["outputs/triage.partial-cut-off.txt"], b"");
     assert!(repaired.contains("dropped "), "{repaired}");
     assert!(repaired.contains("\npartial triage, 1 item in quarantine, review before use"), "{repaired}");
-    // If the document cannot be used, the valid items are reported.
+    // If the document is unusable, the valid items are still reported.
     let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.partial-one-broken.txt")).expect("it");
     let rejected = picture(&[], output.replace("2026-03-12", "today").as_bytes());
     assert!(rejected.contains("\nitems +++MS++++O  + 7 valid, but not in a document, M 1 malformed"), "{rejected}");
@@ -162,7 +162,7 @@ fn a_list_comes_from_a_file() {
     assert!(out(&inert).contains("was not checked: the request has no list"), "{}", out(&inert));
 }
 
-/// An editor may begin a file with a mark. What allows nothing is reported, as nobody means it.
+/// A byte order mark at the start of a list is ignored. An empty list is reported because nobody intends one.
 #[test]
 fn a_list_is_what_its_author_sees() {
     let folder = temporary("list-files");
@@ -196,12 +196,12 @@ fn a_list_is_what_its_author_sees() {
     ] {
         assert_eq!(check(text.as_bytes()), (Some(1), said), "{text:?}");
     }
-    // As PowerShell writes a file by `>`.
+    // PowerShell writes such a file with `>`.
     let wide: Vec<u8> = "\u{feff}core".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (code, said) = check(&wide);
     assert!(code == Some(2) && said.contains("invalid utf-8"), "{said}");
 
-    // Observations are JSON, with the mark or without.
+    // Observations are JSON, with or without a byte order mark.
     let contract = r#"{"agent":"a","schema":true,"evidence":{"claims":"$.claims[*]"}}"#;
     fs::write(path("b.contract.json"), contract).expect("a contract");
     fs::write(path("seen.json"), "\u{feff}[]").expect("evidence");
@@ -240,14 +240,14 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
         }
         let (teams, users, others) = (list("teams"), list("users"), list("others"));
         assert_eq!(check(&["--list", &teams]).status.code(), Some(0), "{contracts}");
-        // A typo: no value would be checked against it.
+        // A typo in the name. Without this error, no value would be checked against the list.
         let unknown = check(&["--list", &teams, "--list", &others]);
         assert_eq!(unknown.status.code(), Some(2), "{contracts}");
         let known = if contracts.ends_with("a.contract.json") { "\"teams\"" } else { "\"teams\", \"users\"" };
         let says = format!("--list others: no contract has this list in 'allow'; known lists: {known}\n");
         assert!(err(&unknown).ends_with(&says), "{}", err(&unknown));
         assert_eq!(check(&["--list", &teams, "--list", &teams]).status.code(), Some(2), "twice");
-        // A file that another contract names is not a contract itself.
+        // Only the folder and the baked component also contain the contract that needs the list `users`.
         let other = if contracts.ends_with("a.contract.json") { 2 } else { 0 };
         assert_eq!(check(&["--list", &teams, "--list", &users]).status.code(), Some(other), "{contracts}");
     }
@@ -255,7 +255,7 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
     assert_eq!(none.status.code(), Some(2));
     assert!(err(&none).contains("no contract has this list in 'allow'; known lists: none"), "{}", err(&none));
 
-    // One of several is answered with the fault, the others with a report.
+    // In a batch, only the invalid request is answered with a fault; the others are answered with a report.
     let lines = concat!(
         r#"{"id":1,"agent":"a","output":"{\"team\":\"core\"}"}"#,
         "\n",
@@ -308,7 +308,7 @@ fn evidence_comes_from_a_file() {
     fs::remove_dir_all(folder).expect("removed");
 }
 
-/// Nothing is read of an output that nobody can judge.
+/// No output is read if it cannot be judged.
 #[test]
 fn a_stream_without_its_lists_is_not_read() {
     let folder = temporary("stream-lists");
@@ -321,7 +321,7 @@ fn a_stream_without_its_lists_is_not_read() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("seamgate, built by `cargo xtask build`");
-    // It stays open.
+    // Standard input stays open.
     let stdin = child.stdin.take();
     assert_eq!(child.wait().expect("an end").code(), Some(5));
     drop(stdin);
@@ -349,7 +349,7 @@ fn finish_takes_the_words_of_apis() {
     assert!(err(&unknown).contains("must be stop, length, refusal, content_filter, tool_call, unknown, or"));
 }
 
-/// Text of a producer cannot steer the terminal or hide in it.
+/// Text from a producer can neither control the terminal nor hide on it.
 #[test]
 fn a_picture_is_safe_to_look_at() {
     let hostile = "{\"status\":\"\u{1b}[2J\u{202e}gnp\u{200b}\",\"\u{1b}]0;x\u{7}\":1}";
@@ -435,7 +435,8 @@ fn ndjson_answers_a_line_that_is_too_long_or_not_utf_8() {
     assert_eq!(lines.len(), 3);
 }
 
-/// A program may send a request once it has the answer of the one before. What follows a request in the same write keeps nothing back.
+/// A program may wait for an answer before it sends the next request. Bytes after a request in the same write do not
+/// delay its answer.
 #[test]
 fn ndjson_answers_before_it_waits_for_the_next_request() {
     let mut child = seamgate()
@@ -449,7 +450,8 @@ fn ndjson_answers_before_it_waits_for_the_next_request() {
     let mut answers = BufReader::new(child.stdout.take().expect("piped")).lines();
     let request = |id: usize| format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"prose\"}}\n");
     for (id, next) in ["", "\n", "  \n\n", "{\"id\":3", "\n"].into_iter().enumerate() {
-        // The fourth leaves the beginning of a request, which the fifth does not repeat.
+        // The fourth write ends with the beginning of a request. The fifth write contains only the rest of that
+        // request.
         let begun = if id == 4 { request(3)["{\"id\":3".len()..].to_owned() } else { request(id) };
         stdin.write_all(format!("{begun}{next}").as_bytes()).expect("a request");
         let mut answer = answers.next().expect("an answer").expect("text");
@@ -474,7 +476,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
         .expect("seamgate");
     let mut stdin = child.stdin.take().expect("piped");
     let writer = std::thread::spawn(move || {
-        // Until it is closed.
+        // Writes until the pipe is closed.
         let requests = requests(50);
         while stdin.write_all(&requests).is_ok() {}
     });
@@ -487,7 +489,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!(err(&output), "");
 }
 
-/// A verdict that nobody could read is a fault.
+/// A verdict that cannot be written is a fault.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_a_fault() {
@@ -533,7 +535,7 @@ fn a_baked_component_judges_as_its_contracts_do() {
         let judged = run(&["check", "-c", file, "--agent", "tool-result", &output], b"");
         assert_eq!((judged.status.code(), out(&judged)), (Some(expected), out(&plain)));
     }
-    // Into another component: as the guest's build made it, the result is the same.
+    // Baking into the component of the guest's build gives the same result.
     let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/component/built.wasm");
     let again = baked.with_file_name("again.wasm");
     let done = run(&["bake", ".", "--component", built, "-o", again.to_str().expect("UTF-8")], b"");
@@ -666,8 +668,8 @@ fn what_is_known_of_a_stream_is_told_while_it_comes() {
     assert!(out(&long).starts_with("{\"fault\":{\"fault\":\"input_too_large\""), "{}", out(&long));
 }
 
-/// Paths that a folder or a contract leads to must be files of limited size; a path that the user names may be a pipe.
-/// None of them exhausts memory or blocks.
+/// Paths that come from a folder or a contract must lead to files of limited size. A path that the user names may be a
+/// pipe. No path exhausts memory or blocks.
 #[cfg(unix)]
 mod files {
     use std::{
@@ -679,7 +681,7 @@ mod files {
 
     const MAX: usize = 8 << 20;
 
-    /// The things that may be found in place of a file.
+    /// The kinds of things that can be in the place of a file.
     #[derive(Debug, Clone, Copy)]
     enum Found {
         Endless(&'static str),
@@ -699,7 +701,7 @@ mod files {
     ];
 
     impl Found {
-        /// Creates it as a file of its own or a link.
+        /// Creates the thing at a path. An endless device is created as a link.
         fn put(self, path: &Path) {
             match self {
                 Found::Endless(device) => symlink(device, path).expect("a link"),
@@ -710,8 +712,8 @@ mod files {
         }
     }
 
-    /// Runs a command with limited memory and time: a process that takes too much memory is refused it, and one that
-    /// waits is ended.
+    /// Runs a command with limited memory and time. Allocations beyond the limit fail, and a process that hangs is
+    /// terminated.
     fn ended(arguments: &[&str]) -> (i32, String) {
         ended_with(Stdio::null(), arguments)
     }
@@ -752,7 +754,7 @@ mod files {
                     assert_eq!(status, 2, "{found:?} {place}: {said}");
                     let why = match found {
                         Found::Bytes(bytes) => format!("the file has {bytes} bytes; the limit is {MAX}"),
-                        // A path in a contract does not lead to a device of the system.
+                        // A path in a contract must not lead to a device of the system.
                         Found::Endless(_) if matches!(place, "schema" | "resource") => "leads out of".to_owned(),
                         _ => "must be a regular file".to_owned(),
                     };
@@ -764,7 +766,7 @@ mod files {
         }
     }
 
-    /// As Kubernetes mounts a folder: each name is a link into a folder to which another link leads.
+    /// Kubernetes mounts folders like this: each name is a link into a folder, and this folder is itself a link.
     #[test]
     fn links_inside_a_folder_are_followed() {
         let folder = temporary("mounted");
@@ -780,7 +782,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// A short contract can name a file many times.
+    /// A short contract can name a file many times, so the total size is limited.
     #[test]
     fn a_contract_with_what_it_names_is_bounded() {
         let folder = temporary("many");
@@ -826,7 +828,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// Returns a pipe in a folder, and a thread that writes a text into it once.
+    /// Returns the path of a new pipe in a folder. A thread writes a text into the pipe once.
     fn pipe(folder: &Path, name: &str, text: impl Into<Vec<u8>>) -> String {
         let (path, text) = (folder.join(name), text.into());
         Found::Fifo.put(&path);
@@ -835,7 +837,7 @@ mod files {
         shown
     }
 
-    /// Holds values to a list, and claims to evidence.
+    /// A contract that checks values against a list and claims against evidence.
     const GIVEN: &str = r#"{"agent":"a","schema":{"type":"object"},"allow":[{"path":"$.team","list":"teams"}],
         "evidence":{"claims":"$.claims[*]"},"retry":{"limit":3}}"#;
 
@@ -871,13 +873,13 @@ mod files {
                 assert_eq!(judged.status.code(), Some(0), "{arguments:?}: {}{}", err(&judged), out(&judged));
             }
         }
-        // By the schema alone.
+        // With a schema only.
         let schema = pipe(&folder, "schema", r#"{"required":["team"]}"#);
         let (status, said) =
             ended(&[&["check", "--schema", &schema], &outputs.each_ref().map(String::as_str)[..]].concat());
         assert_eq!(status, 0, "{said}");
 
-        // Each attempt of a run.
+        // Each attempt of a run uses the same inputs.
         let list = format!("teams={}", pipe(&folder, "run-list", "core\n"));
         let (contract, evidence) = (pipe(&folder, "run-contract", GIVEN), pipe(&folder, "run-evidence", SEEN));
         let agent =
@@ -890,7 +892,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// `seamgate mcp` needs the profile for itself and for the gate.
+    /// `seamgate mcp` uses the profile twice: for itself and for the gate.
     #[test]
     fn a_profile_that_is_a_pipe_is_read_once() {
         let folder = temporary("pipe-profile");
@@ -916,7 +918,7 @@ mod files {
         let (seen, device) = (path("seen.json"), list("/dev/stdin"));
         for arguments in [
             &["check", "-c", &contract, "-", "-"][..],
-            // The output is standard input if none is named.
+            // If no output is named, it is read from standard input.
             &["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_input],
             &["check", "-c", &contract, "--evidence", &seen, "--list", &device],
             &["check", "-c", &contract, "--evidence", &seen, "--list", &device, "-"],
@@ -944,7 +946,7 @@ mod files {
             let no_library = arguments.contains(&"--parquet");
             assert!(no_library || said.contains("can be read only once"), "{arguments:?}: {said}");
         }
-        // A file can be read again, and so can what has nothing in it.
+        // A regular file can be read again, and so can an empty device.
         let twice = ["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_file, &good, &good];
         assert_eq!(ended(&twice).0, 0);
         assert_eq!(
@@ -953,7 +955,7 @@ mod files {
             1
         );
 
-        // Each of them alone may be standard input.
+        // Each input alone may be standard input.
         let check = |arguments: &[&str], input: &str| run(arguments, input.as_bytes()).status.code();
         let given = ["--evidence", seen.as_str(), "--list", &list_of_file];
         assert_eq!(check(&[&["check", "-c", "-"], &given[..], &[&good, &good]].concat(), GIVEN), Some(0));
@@ -986,7 +988,7 @@ mod files {
                 redirected.args(tool(more)).stdin(fs::File::open(&path).expect("the file"));
                 let redirected = redirected.output().expect("seamgate");
                 assert!(out(&redirected).contains(&exact), "{}", out(&redirected));
-                // Of a pipe nobody knows how much is still to come.
+                // For a pipe, the total size is unknown.
                 let piped = out(&run(&tool(more), &vec![b' '; bytes]));
                 assert!(piped.contains(&format!(" bytes or more; the limit is {MAX}")), "{piped}");
             }
@@ -997,7 +999,7 @@ mod files {
         fs::remove_dir_all(folder).expect("removed");
     }
 
-    /// A link that somebody put in place of a temporary file is not followed.
+    /// A link in the place of the temporary file is not followed.
     #[test]
     fn bake_follows_no_link_of_others() {
         let folder = temporary("bake-link");
@@ -1012,7 +1014,7 @@ mod files {
     }
 }
 
-/// With so few addresses that there is no pool, all commands work.
+/// All commands work if the address space is too small for the pool of instances.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_small_address_space_is_enough() {
@@ -1037,11 +1039,11 @@ fn a_small_address_space_is_enough() {
         &["lint", "."],
         &["describe", "-c", "triage.contract.json"],
         &["inspect"],
-        // Its code was made and kept with as many addresses as there are.
+        // Its code was compiled and cached with an unlimited address space.
         &["check", "-c", &baked, "--agent", "triage", "outputs/triage.good.txt"],
     ] {
         let expected = limited("unlimited", arguments);
-        // 8 GiB, and the least that is promised.
+        // 8 GiB, and the smallest address space that the documentation promises.
         for addresses in ["8388608", "5242880"] {
             assert_eq!(limited(addresses, arguments), expected, "{addresses} {arguments:?}");
         }

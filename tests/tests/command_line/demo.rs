@@ -1,4 +1,4 @@
-//! `seamgate demo`, as somebody sees it who has installed the command.
+//! `seamgate demo`, as a new user sees it.
 
 use std::{
     fs,
@@ -60,10 +60,10 @@ fn every_scene_ends_as_it_should_and_in_order() {
         let (_, after) = rest.split_once(part).unwrap_or_else(|| panic!("{part} is not next in:\n{rest}"));
         rest = after;
     }
-    // The files stay, and the page is there.
+    // The files stay, including the page.
     let folder = fs::read_dir(&temporary).expect("a folder").next().expect("one").expect("an entry").path();
     assert!(folder.join("run").is_dir() && folder.join("trace.html").is_file(), "{}", folder.display());
-    // The mail was read and a refund paid, once each. Nothing was sent.
+    // The mail was read once, and one refund was paid. Nothing was sent.
     let journal = fs::read_to_string(folder.join("run/journal.ndjson")).expect("a journal");
     let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let sent: Vec<_> = lines.filter(|line| line["event"]["type"] == "tool_started").collect();

@@ -1,4 +1,5 @@
-//! `seamgate diff` never says `compatible` where a document shows otherwise, and shows documents that prove what it says.
+//! Checks two promises of `seamgate diff`: it never reports `compatible` if a document proves the opposite, and the
+//! documents that it shows prove its statements.
 
 use std::{fs, path::Path, process::Command};
 
@@ -7,10 +8,10 @@ use seamgate_core::{Contract, Disposition, Request, validate};
 use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
-/// Pairs of schemas to compare, unless `DIFF_PAIRS` says another number.
+/// The number of pairs of schemas to compare. `DIFF_PAIRS` overrides it.
 const PAIRS: u64 = 100;
 
-/// Documents for each pair that is said to be compatible.
+/// The number of documents for each pair that is reported as compatible.
 const DOCUMENTS: usize = 10_000;
 
 fn contract(schema: &Value) -> Option<Contract> {
@@ -22,7 +23,7 @@ fn accepts(contract: &Contract, text: &str) -> bool {
     validate(contract, &request).is_ok_and(|report| report.disposition == Disposition::Accepted)
 }
 
-/// Changes one thing in a schema, somewhere.
+/// Changes one random part of a schema.
 fn change(value: &mut Value, other: &Value, random: &mut Random) {
     let is_here = random.chance(30);
     match value {
@@ -65,7 +66,7 @@ fn change(value: &mut Value, other: &Value, random: &mut Random) {
     }
 }
 
-/// Returns pairs whose second part is the first with a few changes.
+/// Returns pairs of schemas. The second schema is the first one with a few changes.
 fn pairs() -> Vec<(Value, Value)> {
     let number = std::env::var("DIFF_PAIRS").ok().and_then(|number| number.parse().ok()).unwrap_or(PAIRS);
     let mut pairs = Vec::new();
@@ -74,7 +75,7 @@ fn pairs() -> Vec<(Value, Value)> {
             break;
         }
         let mut random = Random(seed);
-        // Of one dialect in most pairs. `diff` knows nothing of the oldest.
+        // Most pairs use one dialect. `diff` does not support the oldest dialect.
         let dialect = 1 + random.below(DIALECTS.len() - 1);
         let old = schema(&mut random, WORDS, dialect);
         let other = schema(&mut random, WORDS, dialect);
@@ -115,8 +116,8 @@ fn diff(old: &Path, new: &Path) -> Map<String, Value> {
     agents.map(|agent| (agent["agent"].as_str().expect("a name").to_owned(), agent.clone())).collect()
 }
 
-/// Checks the answers for some pairs against the documents. Returns how many were compatible, break, and are unknown,
-/// and how many documents counted.
+/// Checks the answers for some pairs against the documents. Returns the numbers of compatible, breaking and unknown
+/// pairs, and the number of relevant documents.
 fn held(
     pairs: &[(usize, &(Value, Value))],
     answers: &Map<String, Value>,
@@ -185,7 +186,7 @@ fn nothing_is_compatible_that_a_document_shows_to_break() {
         counts.fold((0, 0, 0, 0), |one, other| (one.0 + other.0, one.1 + other.1, one.2 + other.2, one.3 + other.3))
     });
     println!("{compatible} compatible ({shown} documents), {breaks} break, {unknown} unknown");
-    // A comparison that never decides would pass the rest.
+    // A comparison that never decides would pass the other checks.
     assert!(compatible * 4 > pairs.len(), "{compatible} compatible of {}", 2 * pairs.len());
     assert!(unknown * 3 < 2 * pairs.len(), "{unknown} unknown of {}", 2 * pairs.len());
     assert!(shown > compatible * 100, "only {shown} documents");

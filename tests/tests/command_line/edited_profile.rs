@@ -1,11 +1,12 @@
-//! A profile that is edited while `seamgate mcp` serves: what it forbids holds at once, and what it allows after `seamgate mcp accept`.
+//! A profile that is edited while `seamgate mcp` runs: new denials apply immediately, and new permissions apply after
+//! `seamgate mcp accept`.
 #![cfg(unix)]
 
 use std::fs;
 
 use crate::served::Served;
 
-/// Two tools, which say that they ran.
+/// Two tools, which report that they ran.
 const TOOLS: &str = r#"
 TOOLS = ["look", "act"]
 def call(name, a): return dict(type="text", text="ran " + name)
@@ -64,7 +65,8 @@ fn a_word_for_one_text_accepts_no_other() {
     edit(&served, ["allow", "allow"], " ");
     assert_eq!(served.call("act"), "Unknown tool: act");
     assert!(served.accept(&["--yes"]).status.success());
-    // The gate takes the word before it sees the edit, or refuses it for the other text: in no case does `look` lose its denial.
+    // The gate either applies the acceptance before it sees the edit, or rejects it because the text is different. In
+    // both cases, `look` stays denied.
     edit(&served, ["deny", "allow"], "  ");
     assert_eq!(served.call("look"), "Unknown tool: look");
     served.end();

@@ -1,4 +1,4 @@
-//! `seamgate export`: an instance that is valid by the contract's schema is valid by the export.
+//! `seamgate export`: an instance that is valid against the contract's schema is valid against the export.
 
 use seamgate_authoring::export::{KEYWORDS, Support, Target, export};
 use seamgate_checks::schemas::{DIALECTS, REFERRED, WORDS, Words, references, schema, value};
@@ -6,10 +6,10 @@ use seamgate_core::{Contract, Disposition, Request, validate};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// Schemas of each kind, unless `EXPORT_SCHEMAS` says another number.
+/// The number of schemas of each kind. `EXPORT_SCHEMAS` overrides it.
 const SCHEMAS: u64 = 400;
 
-/// Documents for each schema.
+/// The number of documents for each schema.
 const DOCUMENTS: usize = 60;
 
 fn schemas() -> u64 {
@@ -25,7 +25,7 @@ fn accepts(contract: &Contract, text: &str) -> bool {
     validate(contract, &request).is_ok_and(|report| report.disposition == Disposition::Accepted)
 }
 
-/// Compares a contract with its exports. Returns how many exports were compared, and how many valid documents.
+/// Compares a contract with its exports. Returns the number of compared exports and the number of valid documents.
 fn compare(contract: &Value, documents: &[String]) -> [usize; 2] {
     let Some(judge) = compiled(contract) else { return [0, 0] };
     let valid: Vec<&String> = documents.iter().filter(|text| accepts(&judge, text)).collect();
@@ -34,7 +34,7 @@ fn compare(contract: &Value, documents: &[String]) -> [usize; 2] {
         let exported = export(&contract.to_string(), target).expect("a contract that the core takes");
         let schema: Value = serde_json::from_str(&exported.schema).expect("JSON");
         assert_is_supported(&schema, target, contract);
-        // The target demands more than the contract does, and the rules say so.
+        // The target requires more than the contract does, and the rules report this.
         if exported.obstacles().next().is_some() {
             continue;
         }
@@ -50,7 +50,7 @@ fn compare(contract: &Value, documents: &[String]) -> [usize; 2] {
     counts
 }
 
-/// Asserts that a schema has only keywords that its target takes.
+/// Asserts that a schema has only keywords that its target supports.
 fn assert_is_supported(schema: &Value, target: Target, contract: &Value) {
     let Some(members) = schema.as_object() else {
         assert!(schema == &json!(false) && target == Target::Llguidance, "{}: {schema} of {contract}", target.as_str());
@@ -101,7 +101,7 @@ fn assert_is_supported(schema: &Value, target: Target, contract: &Value) {
     }
 }
 
-/// Closes objects and requires members, so that strict targets take more schemas.
+/// Closes objects and requires members, so that strict targets accept more schemas.
 fn close(schema: &mut Value, random: &mut Random) {
     match schema {
         Value::Object(members) => {
@@ -169,7 +169,7 @@ fn valid_instances_are_valid_by_each_export_over_resources_and_anchors() {
     assert!(counts[1] > schemas() as usize * 20, "{counts:?}");
 }
 
-/// Returns a JSON Type Definition at random.
+/// Returns a random JSON Type Definition.
 fn definition(random: &mut Random, depth: usize) -> Value {
     let mut form = match random.below(if depth == 0 { 4 } else { 8 }) {
         0 => json!({}),
@@ -221,7 +221,7 @@ fn valid_instances_of_type_definitions_are_valid_by_each_export() {
     assert!(counts[1] > schemas() as usize * 20, "{counts:?}");
 }
 
-/// Returns the effects of an export, each with its place.
+/// Returns the effects of an export and their places.
 fn effects(schema: &Value, target: Target) -> Vec<String> {
     let exported = export(&json!({ "agent": "a", "schema": schema }).to_string(), target).expect("an export");
     exported.rules.iter().map(|rule| format!("{} {}", rule.effect.as_str(), rule.pointer)).collect()
@@ -312,7 +312,7 @@ fn rules_that_a_target_weakens_are_written_and_listed() {
             json!({"type": "integer"}),
             "left_out /schema/minimum",
         ),
-        // Listed values are not checked against the keywords beside them.
+        // The other keywords of a schema are not checked against the values of `enum`.
         (
             Target::Llguidance,
             json!({"enum": [[1], [1, 2]], "maxItems": 1}),
@@ -449,7 +449,7 @@ fn keywords_of_other_drafts_and_annotated_formats_are_no_rules() {
     assert!(exported.rules.is_empty() && !exported.schema.contains("format"), "{}", exported.schema);
 }
 
-/// Returns the table of the page: keywords that all targets treat alike in one row, up to three.
+/// Returns the table of the page. Up to three keywords with the same support in all targets share a row.
 fn table() -> String {
     let mut groups: Vec<(Vec<&str>, [Support; 4])> = Vec::new();
     for (keyword, support) in KEYWORDS {

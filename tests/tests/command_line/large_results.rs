@@ -1,11 +1,11 @@
-//! Large results through `seamgate mcp`.
+//! Tests large results through `seamgate mcp`.
 #![cfg(unix)]
 
 use serde_json::json;
 
 use crate::served::Served;
 
-/// A tool that returns an image of as many bytes, or a text.
+/// A tool that returns an image or a text of the requested size.
 const SHOT: &str = r#"
 import base64
 TOOLS = ["shot"]

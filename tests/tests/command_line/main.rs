@@ -1,4 +1,4 @@
-//! The command line with real processes: what scripts, agents, servers and people at a terminal see of it.
+//! The command line with real processes, from the viewpoint of scripts, agents, servers and people at a terminal.
 
 mod commands;
 mod demo;

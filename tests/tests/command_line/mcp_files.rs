@@ -1,4 +1,5 @@
-//! `seamgate mcp init` and `seamgate mcp check`: profiles and lock files that are made from what servers list.
+//! `seamgate mcp init` and `seamgate mcp check`: profiles and lock files that are generated from the tools that servers
+//! list.
 #![cfg(unix)]
 
 use std::{
@@ -12,7 +13,7 @@ use std::{
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// A server of MCP, under the name of a package runner. It lists what `tools.json` has.
+/// An MCP server under the name of a package runner. It lists the tools in `tools.json`.
 const SERVER: &str = r#"#!/usr/bin/env python3
 import json, os, sys
 if "NEEDED" in os.environ.get("TERM", "") and "SERVICE_TOKEN" not in os.environ:
@@ -30,7 +31,7 @@ for line in sys.stdin:
     if r: print(json.dumps(dict(jsonrpc="2.0", id=m["id"], result=r)), flush=True)
 "#;
 
-/// A folder of its own, with a server.
+/// A separate folder with a server.
 struct Place {
     folder: PathBuf,
 }
@@ -115,7 +116,7 @@ fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("UTF-8")
 }
 
-/// Fails with all that was printed if the status is another one.
+/// Panics with the complete output if the exit status is not the expected one.
 #[track_caller]
 fn ends(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}\n{}", out(output), err(output));
@@ -155,7 +156,7 @@ fn tools_that_only_read_run_without_approval_if_asked_for() {
         assert_eq!(comment.contains("the server says that it only reads"), reads == "allow", "{comment}");
         ends(&place.check(&[]), 0);
         ends(&place.run(&["lint", "notes.profile.json"]), 0);
-        // All are pinned.
+        // All tools are pinned.
         place.list(&json!([json!({ "name": "get" }), tool("put")]));
         let check = place.check(&[]);
         ends(&check, 1);
@@ -184,7 +185,7 @@ fn the_last_pattern_that_matches_decides() {
     assert_eq!(permits, [r#""deny""#, r#""allow""#, approval, approval]);
     assert!(out(&init).contains("4 tools of x: 1 without approval, 2 with approval, 1 denied"), "{}", out(&init));
     assert!(err(&init).contains("do not say that they only read: get_b\n"), "{}", err(&init));
-    // A denied tool is known.
+    // A denied tool counts as known.
     ends(&place.check(&[]), 0);
 
     let place = Place::new("patterns-order", &json!([tool("get_a")]));
@@ -211,7 +212,7 @@ fn a_pattern_that_matches_no_tool_is_an_error() {
     ends(&place.init(&["--allow", ""]), 2);
 }
 
-/// Returns a tool as some server may list it.
+/// Returns a random tool, as a server may list it.
 fn generated(random: &mut Random) -> Value {
     let text = |random: &mut Random| {
         random
@@ -281,7 +282,7 @@ fn generated_profiles_have_no_warning_and_no_difference() {
             ends(&init, 0);
             let all = tools.as_array().expect("tools").len();
             let profile: Value = serde_json::from_str(&place.read("notes.profile.json")).expect("JSON");
-            // All tools but the gate's own.
+            // All tools except the gate's own.
             let kept = profile["tools"].as_array().expect("tools").len() - 1;
             assert_eq!(err(&init).contains("left out"), kept < all, "{}", err(&init));
             assert!(!err(&init).contains('\u{1b}'), "{}", err(&init));
@@ -310,7 +311,7 @@ fn a_tool_that_a_profile_cannot_hold_is_named_with_the_reason() {
         assert!(err(&init).contains(said), "{said}: {}", err(&init));
     }
     assert_eq!((place.tool("good").is_object(), place.tool("bad").is_null()), (true, true));
-    // It was seen, so it is not new. If it changes, that is a difference.
+    // The tool was seen before, so it is not new. A change to it is reported as a difference.
     ends(&place.check(&[]), 0);
     place.list(&json!([tool("good"), tool("bad"), tool("x/y")]));
     let check = place.check(&[]);
@@ -348,7 +349,7 @@ fn accepted_definitions_are_pinned() {
     ends(&check, 1);
     assert_eq!(out(&check), "missing  notes/gone: the server does not list it\n");
     assert_eq!(place.files().len(), 4, "{:?}", place.files());
-    // Tools that are listed again are known.
+    // Tools that reappear are known.
     let lock = place.read("notes.lock.json");
     place.list(&json!([tool("b"), tool("gone"), changed]));
     ends(&place.check(&["--accept"]), 0);
@@ -367,7 +368,7 @@ fn order_in_sets_of_a_schema_is_no_difference() {
     ends(&place.init(&[]), 0);
     place.list(&with(["b", "a"]));
     ends(&place.check(&[]), 0);
-    // The lock file has what is listed now.
+    // After `--accept`, the lock file contains the current list.
     ends(&place.check(&["--accept"]), 0);
     assert!(place.read("notes.lock.json").contains(r#""required":["b","a"]"#));
 }
@@ -400,7 +401,7 @@ fn definitions_that_would_break_the_profile_are_not_accepted() {
 fn full_disk_keeps_the_old_lock_file_and_leaves_no_half_profile() {
     let place = Place::new("full", &json!([tool("a")]));
     let full = |arguments: &str| {
-        // A file that may not grow causes an error here, not a signal. The engine needs some space as well.
+        // With this trap, the file size limit causes an error instead of a signal. The engine also needs some space.
         let script = format!("trap '' XFSZ; ulimit -f 5000; exec '{}' {arguments} -- npx", Place::binary().display());
         place.command(Path::new("bash")).args(["-c", &script]).output().expect("an end")
     };
@@ -587,7 +588,7 @@ fn entries_of_clients_can_be_read_back() {
         let name = format!("{client}.1");
         let arguments: Vec<String> = match client.as_str() {
             "claude-code" => {
-                // A shell reads it.
+                // A shell parses the entry.
                 let script = format!("claude() {{ printf '%s\\0' \"$@\"; }}\n{entry}");
                 let output = Command::new("bash").args(["-c", &script]).env("A_KEY", "s").output().expect("bash");
                 let words = out(&output);

@@ -1,5 +1,5 @@
-//! Tests generated mistakes in contracts and their schemas: `lint` reports each at the right line and column of the
-//! right file.
+//! Generates mistakes in contracts and their schemas. `lint` reports each mistake at the correct line and column of the
+//! correct file.
 
 use std::{fs, ops::Range, path::Path, process::Command};
 
@@ -14,25 +14,25 @@ struct Mistake {
     kind: &'static str,
     contract: String,
     schema: String,
-    /// `true` if it is in the schema's file.
+    /// `true` if the mistake is in the schema's file.
     in_schema: bool,
-    /// The range in which its location may begin.
+    /// The range in which the reported location may begin.
     at: Range<usize>,
 }
 
-/// Returns a text with something else in place of a piece.
+/// Returns a text with one piece replaced.
 fn replaced(text: &str, piece: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..piece.start], &text[piece.end..])
 }
 
-/// Returns the piece that a pointer leads to, or the name of that member.
+/// Returns the piece that a pointer leads to, or the name of that member if `is_name` is set.
 fn located(text: &str, pointer: &str, is_name: bool) -> Range<usize> {
     let Ok(document) = Json::read(text, &CONTRACT_CAPS) else { panic!("JSON: {text}") };
     let span = document.located(pointer, is_name);
     span.start as usize..span.end as usize
 }
 
-/// Returns a word with a slip: a letter left out, twice, or in its neighbour's place.
+/// Returns a word with a typing mistake: a letter is omitted, doubled or swapped with its neighbour.
 fn slip(random: &mut Random, word: &str) -> String {
     let first = word.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or_default();
     loop {
@@ -50,7 +50,7 @@ fn slip(random: &mut Random, word: &str) -> String {
     }
 }
 
-/// Finds the schemas in a schema, each with its pointer.
+/// Finds all subschemas of a schema, each with its pointer.
 fn schemas<'v>(value: &'v Value, pointer: &str, found: &mut Vec<(String, &'v Value)>) {
     let Some(members) = value.as_object() else { return };
     found.push((pointer.to_owned(), value));
@@ -91,7 +91,7 @@ fn mistake(random: &mut Random, contract: &str, schema: &str, file: &str) -> Opt
         Some(Mistake { kind, contract: text, schema: schema.to_owned(), in_schema: false, at })
     };
     let exactly = |at: usize| at..at + 1;
-    // New members stand first in the schema that was chosen.
+    // New members are inserted at the start of the chosen schema.
     let first = located(schema, pointer.as_str(), false).start + 1;
     let inserted = |text: &str| format!("{}\n  {text}, {}", &schema[..first], &schema[first..]);
     let inside = |text: &str, what: &str| {
@@ -134,7 +134,7 @@ fn mistake(random: &mut Random, contract: &str, schema: &str, file: &str) -> Opt
             if has(word) {
                 let old = located(schema, &format!("{pointer}/{word}"), false);
                 let start = old.start;
-                // An item of a list may be what is wrong.
+                // The invalid value may be an item of a list.
                 in_schema("wrong type", replaced(schema, old, value), start..start + 2)
             } else {
                 let text = inserted(&format!("\"{word}\": {value}"));

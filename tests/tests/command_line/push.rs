@@ -1,4 +1,4 @@
-//! Data that `seamgate serve` sends to other servers: metrics and traces as OTLP, and notices as signed webhooks.
+//! Data that `seamgate serve` sends to other servers: metrics and traces as OTLP, and notifications as signed webhooks.
 #![cfg(unix)]
 
 use std::{
@@ -25,10 +25,10 @@ TOOLS = ["read", "send"]
 def call(name, arguments): return dict(type="text", text=str(arguments))
 "#;
 
-/// The longest time for what must come.
+/// The timeout for expected requests.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A request that a server got.
+/// A request that a server received.
 #[derive(Debug)]
 struct Got {
     path: String,
@@ -36,7 +36,8 @@ struct Got {
     body: String,
 }
 
-/// Serves requests, one a connection, with these statuses and then 200. Returns the port.
+/// Serves one request for each connection, first with these statuses and then with 200. Returns a receiver of the
+/// requests.
 fn receiver(listener: TcpListener, statuses: &'static [u16]) -> Receiver<Got> {
     let (sender, got) = channel();
     thread::spawn(move || {
@@ -97,7 +98,7 @@ fn profile() -> String {
     .to_string()
 }
 
-/// Returns the points of a pushed metric, by the values of their attributes in the order of the names.
+/// Returns the data points of a pushed metric, by the values of their attributes in the order of the attribute names.
 fn points(pushed: &Value, name: &str, kind: &str) -> BTreeMap<Vec<String>, Value> {
     let metrics = pushed["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().expect("metrics");
     let metric = metrics.iter().find(|metric| metric["name"] == name);
@@ -117,7 +118,7 @@ fn points(pushed: &Value, name: &str, kind: &str) -> BTreeMap<Vec<String>, Value
 fn collector_gets_what_metrics_say_and_the_traces_of_runs_that_end() {
     let mut served = Served::start("push-otlp", TOOLS, &profile());
     let (socket, url) = listener();
-    // Nobody accepts yet, and the first requests then fail.
+    // No thread accepts connections yet, so the first requests fail.
     let otlp = format!("{url}/");
     let variables = [("OTEL_METRIC_EXPORT_INTERVAL", "200"), ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,x-other=c")];
     let site = Site::start_with(&served.folder, &["--otlp", &otlp], &variables);
@@ -213,7 +214,7 @@ fn webhook_has_a_signature_and_no_arguments() {
     });
     assert_eq!(*data, expected);
     assert!(!second.body.contains("ann@example.com"), "{}", second.body);
-    // Each call has one notice.
+    // Each call causes one notification.
     assert!(got.recv_timeout(Duration::from_secs(5)).is_err());
     served.send("tools/call", json!({"name": "send", "arguments": {"to": "ben@example.com"}}));
     let third = got.recv_timeout(LIMIT).expect("a notice");
@@ -225,7 +226,7 @@ fn webhook_has_a_signature_and_no_arguments() {
 fn wrong_addresses_and_secrets_are_usage_errors() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let long = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-    // Arguments, variables, and what the error says.
+    // Arguments, environment variables, and the expected error.
     type Case<'c> = (&'c [&'c str], &'c [(&'c str, &'c str)], &'c str);
     let cases: [Case; 7] = [
         (&["--otlp", "http://collector.example.com:4318"], &[], "http is for this machine only"),

@@ -1,5 +1,5 @@
-//! `seamgate verify-release`: a release that is made and signed here passes, and each of several hundred manipulations
-//! is refused by the check that it concerns.
+//! `seamgate verify-release`: a release that is built and signed here passes. Each of several hundred manipulations is
+//! rejected by the check that covers it.
 
 mod authority;
 mod manipulations;
@@ -16,7 +16,7 @@ use manipulations::Manipulation;
 use papers::{Files, REPOSITORY, VERSION};
 use seamgate_release::{CheckKind, Expected, Report, Trust, verify};
 
-/// A folder of a release on disk, which manipulations change.
+/// A release folder on disk, which manipulations change.
 struct Folder {
     path: PathBuf,
     files: Files,
@@ -33,7 +33,7 @@ impl Folder {
         Folder { path, files: files.clone() }
     }
 
-    /// Makes the folder hold exactly these files.
+    /// Changes the folder so that it contains exactly these files.
     fn hold(&mut self, files: &Files) {
         for name in self.files.keys().filter(|name| !files.contains_key(*name)) {
             fs::remove_file(self.path.join(name)).expect("removed");
@@ -88,7 +88,7 @@ fn manipulations_are_refused_by_the_check_that_they_concern() {
     println!("{refused} manipulations refused, {same} say the same as before and are not counted");
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), wrong.len() + refused + same);
     assert!(refused >= 200, "{refused}");
-    // Of 80 bytes in bundles, some stand where nobody looks, such as the name of a log.
+    // Of 80 changed bytes in bundles, some are in places that verification ignores, such as the name of a log.
     assert!(same <= 20, "{same}");
 }
 
@@ -118,7 +118,7 @@ fn other_kinds_of_files_and_other_versions_are_refused() {
         fs::rename(folder.path.join("../moved.crate"), &path).expect("moved back");
     }
     assert!(folder.verify(&trust, None).ok);
-    // Some of the files are enough. The others are listed.
+    // A subset of the files is enough. The report lists the missing ones.
     let some: Files =
         files.iter().filter(|(name, _)| !name.ends_with(".wasm")).map(|(k, v)| (k.clone(), v.clone())).collect();
     folder.hold(&some);
@@ -126,7 +126,7 @@ fn other_kinds_of_files_and_other_versions_are_refused() {
     assert!(report.ok, "{:#?}", failed(&report));
     let harness = format!("seamgate-harness-{VERSION}.wasm");
     assert!(report.unchecked.iter().any(|unchecked| unchecked.file == harness));
-    // The trust root of nobody else.
+    // The trust root of another authority.
     let other = Trust::from_json(&Authority::new().trust_root()).expect("a trust root");
     assert_eq!(failed(&folder.verify(&other, None))[0].0, CheckKind::Signature);
 }
@@ -153,7 +153,7 @@ fn exit_statuses_of_verify_release_are_those_promised() {
     let json = run(&[&[dir.as_str(), "--json"], &repo[..], &["--trust", &root]].concat());
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!((&json["ok"], json["version"].as_str()), (&true.into(), Some(VERSION)));
-    // The built-in trust root does not know these signatures.
+    // The built-in trust root does not contain these keys.
     let failed = run(&[&[dir.as_str()], &repo[..]].concat());
     let text = String::from_utf8_lossy(&failed.stdout).into_owned();
     assert_eq!(failed.status.code(), Some(1), "{text}");

@@ -1,4 +1,4 @@
-//! Recorded runs under another profile: `seamgate replay`, and the library behind it.
+//! Recorded runs under another profile: `seamgate replay`, and the library that implements it.
 
 use std::{
     fs,
@@ -20,7 +20,8 @@ fn fresh(name: &str) -> PathBuf {
     folder
 }
 
-/// Plays the events of a case into the journal of a folder. Returns false if it has an event that no journal has: to a changed state, or with artifacts.
+/// Writes the events of a case into the journal of a folder. Returns `false` if the case contains an event that a
+/// journal cannot contain: one for a changed state, or one with artifacts.
 pub(crate) fn play(case: &RunCase, gate: &Gate, agent: &str, folder: &Path) -> bool {
     let is_changed = |event: &Value| event.get("state").is_some() || event.get("again").is_some();
     if case.events.iter().any(is_changed) {
@@ -60,7 +61,7 @@ fn a_run_under_its_own_profile_is_decided_as_before() {
             Err(NotReplayed::Child) => continue,
             replay => replay.unwrap_or_else(|error| panic!("{}: {error}", case.name)),
         };
-        // An edit of the profile is left out, and so is what depends on it.
+        // Skips an edit of the profile, and the events that depend on it.
         if case.events.iter().any(|event| event["type"] == "profile") {
             continue;
         }
@@ -85,7 +86,7 @@ pub(crate) fn seamgate(arguments: &[&str], folder: &Path) -> Output {
     command.output().expect("seamgate, built by `cargo xtask build`")
 }
 
-/// The profile of an agent that reads and writes files, with a permit for each tool.
+/// Returns the profile of an agent that reads and writes files, with a permit for each tool.
 fn files(read: &Value, write: &Value) -> String {
     json!({
         "agent": "files",
@@ -131,7 +132,7 @@ fn each_change_of_a_decision_is_listed_with_its_reason() {
         replayed(&allow, &allow, 0),
         "3 calls in 1 run, 0 decided differently\n             before  after\nruns              2      2\ndenied            1      1\n"
     );
-    // The answer to an ask is that the call ran.
+    // The call ran, so the recorded answer is an approval.
     let asked = replayed(&ask, &ask, 1);
     assert!(asked.contains("c1 read  runs -> asks: \"read\" needs approval"), "{asked}");
     assert!(asked.contains("c2 write  runs -> asks: \"write\" needs approval"), "{asked}");
@@ -147,7 +148,7 @@ fn each_change_of_a_decision_is_listed_with_its_reason() {
         assert_eq!(output.status.code(), Some(status), "{said}");
         assert!(said.contains(says), "{said}");
     }
-    // Another agent.
+    // A profile of another agent.
     fs::write(&profile, files(&allow, &allow).replace("\"files\"", "\"other\"")).expect("written");
     let output = seamgate(&["replay", "runs", "-p", "new.profile.json"], &folder);
     assert_eq!(output.status.code(), Some(5));

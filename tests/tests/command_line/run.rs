@@ -1,5 +1,5 @@
-//! Tests `seamgate run` as a script and an agent see it: the feedback to the agent, exit statuses, all kinds of ends,
-//! journals.
+//! Tests `seamgate run` from the viewpoint of a script and an agent: the feedback to the agent, exit statuses, all
+//! kinds of endings, and journals.
 #![cfg(unix)]
 
 use std::{
@@ -21,33 +21,33 @@ use std::{
 use seamgate::{Fault, Finish, Gate, Limits, Outcome, Produced, Request, RunError, Stop};
 use serde_json::Value;
 
-/// The time after which an operation hangs.
+/// The timeout of an operation.
 const LONG: Duration = Duration::from_secs(60);
 
 const GREETER: &str = r#"{"agent": "greeter", "retry": {"limit": 2}, "schema": {"type": "object",
     "required": ["greeting"], "properties": {"greeting": {"type": "string"}}, "additionalProperties": false}}"#;
 
-/// The beginning of all agents' scripts, which notes in `log` what this session starts.
+/// The beginning of every agent script. It records in `log` the attempts that this session starts.
 const SCRIPT: &str = r#"N=$SEAMGATE_ATTEMPT; F=$SEAMGATE_FINISH_FILE; echo start $N >>log
 hello() { echo '{"greeting": "hello"}'; }; third() { case $N in 1) echo 1 ;; 2) echo {} ;; *) hello ;; esac; }; "#;
 
-/// The output for a `hello`.
+/// The output for `hello`.
 const PRINTED: &str = "{\"greeting\":\"hello\"}\n";
 
-/// A folder with contracts, in which `seamgate run` runs, and a mark that identifies the processes of its agents.
+/// A folder with contracts in which `seamgate run` runs, and a mark that identifies the processes of its agents.
 struct Place {
     folder: PathBuf,
     mark: String,
-    /// The first command of the shell that starts it.
+    /// The shell command that runs before `seamgate`.
     setup: &'static str,
 }
 
-/// How a session ended.
+/// The result of a session.
 struct Done {
     status: Option<i32>,
     out: String,
     err: String,
-    /// The attempts that it started.
+    /// The attempts that the session started.
     asked: Vec<u64>,
 }
 
@@ -67,7 +67,8 @@ impl Done {
 
 impl Place {
     fn new(name: &str) -> Self {
-        // Not as runs name their own folders: whoever runs the command on this machine would remove it as left over.
+        // This name does not match the folders of runs. Otherwise, another `seamgate run` on this machine would remove
+        // the folder as a leftover.
         let mark = format!("test-of-run-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(&mark);
         fs::create_dir_all(&folder).expect("a folder");
@@ -93,12 +94,13 @@ impl Place {
         String::from_utf8(self.read(name)).expect("UTF-8")
     }
 
-    /// Returns the arguments of `seamgate run`, none of which has a space, and the agent's own.
+    /// Returns the command `seamgate run` with these arguments, which must not contain spaces, and with the agent's own
+    /// arguments.
     fn command(&self, arguments: &str, agent: &[&str]) -> Command {
-        // The binary of this build: beside the folder of the tests.
+        // The binary of this build is beside the folder of the tests.
         let test = std::env::current_exe().expect("this test");
         let binary = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");
-        // It takes the shell's place, and its number.
+        // The program replaces the shell and keeps its process id.
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("{}; exec \"$0\" run \"$@\"", self.setup)).arg(binary);
         command.args(arguments.split_whitespace()).args(agent).current_dir(&self.folder).env_remove("RUST_LOG");
@@ -115,21 +117,22 @@ impl Place {
         command.args(arguments).current_dir(&self.folder).env_remove("RUST_LOG").output().expect("an end")
     }
 
-    /// Returns a journal as `seamgate trace` shows it.
+    /// Returns a journal in the format of `seamgate trace`.
     fn trace(&self, journal: &str) -> String {
         let output = self.seamgate(&["trace", journal]);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// Returns the command for an agent that is a script, with the greeter if no contract is named.
+    /// Returns the command for an agent that is a script. It uses the greeter's contract unless the arguments name
+    /// another one.
     fn greeter(&self, arguments: &str, script: &str) -> Command {
         drop(fs::remove_file(self.path("log")));
         let contract = if arguments.contains("-c ") { "" } else { "-c greeter.contract.json " };
         self.command(&format!("{contract}{arguments}"), &["--", "sh", "-c", &format!("{SCRIPT}{script}")])
     }
 
-    /// Waits for the end, which must come, and with it that of all that the agent has started.
+    /// Waits until the command and all processes of its agent have ended. Kills the command after the timeout.
     fn done(&self, child: Child) -> Done {
         let (pid, (ended, end)) = (child.id(), mpsc::channel::<()>());
         let guard = thread::spawn(move || {
@@ -148,7 +151,7 @@ impl Place {
     fn run_with(&self, prompt: &[u8], mut command: Command) -> Done {
         let mut child = command.stdin(Stdio::piped()).spawn().expect("sh");
         let (mut stdin, prompt) = (child.stdin.take().expect("piped"), prompt.to_vec());
-        // Unread output does not matter.
+        // The agent may ignore its input.
         let writer = thread::spawn(move || drop(stdin.write_all(&prompt)));
         let done = self.done(child);
         writer.join().expect("written");
@@ -172,7 +175,7 @@ impl Place {
         }
     }
 
-    /// Returns the whole lines of the journal.
+    /// Returns the complete lines of the journal.
     fn journal(&self) -> Vec<Value> {
         let bytes = self.read("journal");
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -182,7 +185,7 @@ impl Place {
             let schema = serde_json::from_str(include_str!("../../../schemas/journal.schema.json")).expect("JSON");
             jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema")
         });
-        // One test fills a file with lines of its own.
+        // One test fills a file with padding lines.
         for line in lines.iter().filter(|line| line["event"] != "pad") {
             let errors: Vec<String> = SCHEMA.iter_errors(line).map(|error| error.to_string()).collect();
             assert!(errors.is_empty(), "{line}: {errors:?}");
@@ -190,18 +193,18 @@ impl Place {
         lines
     }
 
-    /// Returns the journal in short: events and their attempts.
+    /// Summarizes the journal: events and their attempts.
     fn events(&self) -> Vec<String> {
         let word = |line: &Value| format!("{} {}", line["event"].as_str().unwrap_or_default(), line["attempt"]);
         self.journal().iter().map(word).collect()
     }
 
-    /// Returns the journal in short, without what may be repeated.
+    /// Summarizes the journal without the events that may be repeated.
     fn results(&self) -> Vec<String> {
         self.events().into_iter().filter(|event| !event.starts_with("start ")).collect()
     }
 
-    /// Nobody who has the mark lives, or nobody does soon.
+    /// Asserts that all processes with the mark end soon.
     fn assert_gone(&self) {
         let start = Instant::now();
         while let Some(process) = self.living() {
@@ -211,7 +214,7 @@ impl Place {
         }
     }
 
-    /// Returns a process that has the mark; none is found elsewhere than on Linux.
+    /// Returns a process with the mark. Finds none on systems other than Linux.
     fn living(&self) -> Option<PathBuf> {
         let entry = format!("MARK={}", self.mark).into_bytes();
         let mut processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|process| process.path());
@@ -270,7 +273,7 @@ fn an_agent_reads_its_last_output() {
 #[test]
 fn an_agent_that_fails_runs_again() {
     let place = Place::new("retries");
-    // The first attempt is wrong, and the second fails once.
+    // The first attempt is invalid, and the second fails once.
     let script = r#"case $N in
           1) echo {} ;;
           *) [ -e failed ] && hello || { echo half; touch failed; exit 7; } ;;
@@ -293,7 +296,7 @@ fn an_agent_that_fails_runs_again() {
         ]
     );
     assert_eq!(place.journal()[5]["exit"], 7);
-    // The journal as a person reads it.
+    // The journal as `seamgate trace` shows it.
     let shown = place.trace("journal");
     for words in [
         "run 1 of greeter\n",
@@ -306,7 +309,7 @@ fn an_agent_that_fails_runs_again() {
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
-    // Each failure counts, and an agent that cannot be run is not run again.
+    // Each failure counts, and an agent that cannot be started is not started again.
     let done = place.run("--retries 1", "exit 9");
     done.is(5, "", &[1, 1]).says("attempt 1 of 3: the agent failed: exit status: 9");
     let start = Instant::now();
@@ -375,7 +378,8 @@ fn what_three_attempts_gave_is_put_together_and_printed_once() {
     assert_eq!(place.events(), events);
 }
 
-/// Contract and further arguments, what the agent does, the exit status, how many attempts, and what is said.
+/// For each ending: the contract and further arguments, the agent's script, the exit status, the number of attempts,
+/// and a part of the error output.
 const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", r#"echo "{\"$N\": 1}""#, 1, 3, "the contract's 'retry.limit' allows no more"),
     ("greeter", "echo {}", 1, 2, "two attempts in a row had the same violations"),
@@ -424,8 +428,8 @@ const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", "exec 3<&0; (trap '' TERM; sleep 100) <&3 & hello", 0, 1, ""),
 ];
 
-/// An attempt with a verdict has the same one on `--resume`, without asking the agent; an attempt without one is
-/// repeated.
+/// An attempt with a verdict keeps this verdict on `--resume`, and the agent is not called again. An attempt without a
+/// verdict is repeated.
 #[test]
 fn each_end_has_its_status_and_leaves_no_process() {
     let end = |number: usize, (arguments, script, status, attempts, said): (&str, &str, i32, usize, &str)| {
@@ -439,7 +443,7 @@ fn each_end_has_its_status_and_leaves_no_process() {
             assert_eq!(same.is_empty(), status != 0, "{script}: {same}");
             done.is(status, same, &[1, 2, 3][..attempts]).says(if attempts == 0 { "" } else { said });
         }
-        // Twice a second and two of grace, and all of these at once.
+        // Up to two attempts of one second, each with two seconds of grace. All cases run in parallel.
         assert!(start.elapsed() < Duration::from_secs(30), "{script}: {:?}", start.elapsed());
     };
     thread::scope(|scope| {
@@ -483,7 +487,8 @@ fn a_large_prompt_need_not_be_read_and_one_that_is_too_large_is_refused() {
 #[test]
 fn a_signal_ends_the_agent_and_the_run_can_be_gone_on_with() {
     let script = "[ $N = 1 ] && exec echo 1; hello; [ -e go ] || { sleep 100 & sleep 100; }";
-    // Signals that were ignored when these tests started stay ignored, such as SIGINT in a shell's background jobs.
+    // Signals that were already ignored when these tests started stay ignored, for example SIGINT in background jobs of
+    // a shell.
     let own = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = own.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
@@ -505,7 +510,7 @@ fn a_signal_ends_the_agent_and_the_run_can_be_gone_on_with() {
     }
 }
 
-/// As `nohup` wants it.
+/// `nohup` relies on this.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_was_ignored_at_start_stays_ignored() {
@@ -523,7 +528,7 @@ fn a_signal_that_was_ignored_at_start_stays_ignored() {
 #[test]
 fn a_journal_that_was_cut_anywhere_is_gone_on_with() {
     let place = Place::new("cut");
-    // It need not be there.
+    // The journal does not have to exist.
     place.run("--journal journal --resume", "third").is(0, PRINTED, &[1, 2, 3]);
     let whole = place.read("journal");
     assert_eq!(place.results(), RESULTS);
@@ -540,7 +545,7 @@ fn a_journal_that_was_cut_anywhere_is_gone_on_with() {
     }
 }
 
-/// Even in the middle of a character.
+/// This also works if the journal ends within a character.
 #[test]
 fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     let place = Place::new("cut-character");
@@ -553,8 +558,8 @@ fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     place.run("--journal journal --resume", script).is(0, &first.out, &[1]);
 }
 
-/// A file that does not begin as a journal is the user's, and a run without a line cannot be reconstructed: neither is
-/// written to.
+/// A file that does not begin as a journal belongs to the user, and a run with a missing line cannot be reconstructed.
+/// The command writes to neither.
 #[test]
 fn what_is_no_journal_or_lacks_a_line_is_an_error() {
     let place = Place::new("no-journal");
@@ -569,7 +574,7 @@ fn what_is_no_journal_or_lacks_a_line_is_an_error() {
         ("notes of mine\n".to_owned(), 1),
         (format!("notes of mine\n{journal}"), 1),
         (journal.replacen('\n', "\n{\"event\":\"attempt\",\"run\":1}\n", 1), 2),
-        // Without its first line, its first verdict, its first decision's run.
+        // Without its first line, its first verdict, or the run of its first decision.
         (without(0), 2),
         (without(2), 3),
         (damaged, 4),
@@ -591,8 +596,8 @@ fn what_is_no_journal_or_lacks_a_line_is_an_error() {
     }
 }
 
-/// Whatever an agent appends to its journal, with or without a line's end, before it ends or is ended: no verdict is lost,
-/// and the run names what it skips.
+/// An agent may append any text to its journal, with or without a line end, and may then end or be killed. No verdict
+/// is lost, and the run names the lines that it skips.
 #[test]
 fn text_that_an_agent_appends_to_the_journal_stops_nothing() {
     for (number, text) in [
@@ -614,12 +619,12 @@ fn text_that_an_agent_appends_to_the_journal_stops_nothing() {
     {
         let place = Place::new(&format!("appended-{number}"));
         let appends = format!("printf '{text}' >>journal;");
-        // It stays with its verdicts where it ends.
+        // The agent ends normally, and the verdicts are kept.
         let script = format!("[ -e quiet ] || {{ {appends} }}; third");
         place.run("--journal journal", &script).is(0, PRINTED, &[1, 2, 3]).says("another program changed the journal");
         let done = place.run("--journal journal --resume", &script);
         done.is(0, PRINTED, &[]).says("belongs to no run, and is skipped");
-        // It ends by a signal after it has appended.
+        // The agent fails after it has appended the text.
         fs::remove_file(place.path("journal")).expect("removed");
         let killed = format!("[ -e quiet ] || [ $N = 1 ] || {{ {appends} exit 7; }}; third");
         place.run("--journal journal", &killed).is(5, "", &[1, 2]);
@@ -631,7 +636,7 @@ fn text_that_an_agent_appends_to_the_journal_stops_nothing() {
     }
 }
 
-/// The same where this program was killed too, before it could write anything after it.
+/// The same test if `seamgate` was also killed before it could write anything after the text.
 #[test]
 fn text_at_the_end_of_a_journal_stops_nothing() {
     let place = Place::new("tail");
@@ -671,7 +676,7 @@ fn a_journal_that_was_there_is_its_owners_alone_too() {
     }
 }
 
-/// Whatever is where a raw output is kept: nothing is written through it, and nothing is waited for.
+/// Something else is in the place of a raw output. The command neither writes through it nor waits for it.
 #[test]
 fn what_is_planted_where_outputs_are_kept_is_not_followed() {
     for kind in ["ln -s victim", "ln -s missing", "ln -s /dev/full", "ln victim", "mkfifo", "cp victim"] {
@@ -686,7 +691,7 @@ fn what_is_planted_where_outputs_are_kept_is_not_followed() {
     }
 }
 
-/// A component decides verdicts: one run has one.
+/// The component determines the verdicts, so a run must use a single component.
 #[test]
 fn another_component_does_not_go_on_with_a_run() {
     let place = Place::new("component");
@@ -696,7 +701,7 @@ fn another_component_does_not_go_on_with_a_run() {
     assert_eq!(lines[0]["component"], *digest);
     assert_eq!(lines[2]["usage"]["component"], *digest);
     let other = format!("sha256:{}", "0".repeat(64));
-    // A journal of an earlier version has none.
+    // A journal of an earlier version does not name a component.
     let member = format!("\"component\":\"{digest}\",");
     let journal = place.text("journal");
     for was in [journal.replace(&digest, &other), journal.replacen(&member, "", 1)] {
@@ -709,8 +714,8 @@ fn another_component_does_not_go_on_with_a_run() {
     place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
 }
 
-/// The folders in which agents and this program exchange files: those of killed runs are removed, and those of live
-/// runs stay.
+/// The folders in which agents and `seamgate` exchange files. Folders of killed runs are removed, and those of live
+/// runs are kept.
 #[cfg(target_os = "linux")]
 #[test]
 fn folders_of_killed_runs_are_removed_by_the_next() {
@@ -722,14 +727,14 @@ fn folders_of_killed_runs_are_removed_by_the_next() {
         names.sort();
         names
     };
-    // A text that only looks like one.
+    // A file and a link whose names look like such folders.
     fs::create_dir(place.path("precious")).expect("a folder");
     place.write("precious/file", "mine");
     symlink("precious", place.path("seamgate-run-link")).expect("a link");
     place.write("seamgate-run-file", "mine");
     let others = folders();
     let waits = "echo $SEAMGATE_FEEDBACK_FILE >there; until [ -e go ]; do sleep 0.01; done; hello";
-    // Beside the others in one folder, with a mark of its own.
+    // A second run that uses the same temporary folder but has its own mark.
     let beside = Place::new("beside");
     let going_on = beside.greeter("", waits).env("TMPDIR", &place.folder).spawn().expect("sh");
     beside.await_start(1);
@@ -742,7 +747,8 @@ fn folders_of_killed_runs_are_removed_by_the_next() {
             send(signal, child.id());
             child.wait().expect("an end");
         }
-        // A signal that can be caught leaves none; after five kills there is that of the last.
+        // A signal that can be caught leaves no folder. After five kills, only the folder of the last killed run
+        // remains.
         assert_eq!(folders().len(), with_one + usize::from(signal == "KILL"), "{signal}: {:?}", folders());
         place.run("", "hello").is(0, PRINTED, &[1]);
         assert_eq!(folders().len(), with_one, "{signal}: {:?}", folders());
@@ -772,7 +778,7 @@ fn what_is_another_run_is_not_gone_on_with() {
         place.run_with(prompt.as_bytes(), command).is(2, "", &[]).says(&said);
         assert_eq!(place.read("journal"), journal);
     }
-    // Without --resume it is the next run in the same file.
+    // Without `--resume`, the command starts the next run in the same file.
     place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
     assert_eq!(place.journal().iter().filter(|line| line["run"] == 2).count(), 4);
 }
@@ -818,7 +824,7 @@ fn raw_outputs_are_kept_beside_the_journal_or_not_at_all() {
 #[test]
 fn a_journal_that_cannot_be_written_is_a_fault_and_keeps_whole_lines() {
     let mut place = Place::new("journal-full");
-    // The largest file is 8 MiB; the journal has room for two lines and a part of the third.
+    // The size limit of a file is 8 MiB. The journal has room for two lines and a part of the third.
     place.setup = "trap '' XFSZ; ulimit -f 16384";
     let script = r#"printf '{"greeting": "%09000d"}'"#;
     let pad = format!("{{\"event\":\"pad\",\"time\":\"{:24}\",\"run\":0,\"text\":\"", "2026-03-12T00:00:00.000Z");
@@ -846,14 +852,15 @@ mod kills {
 
     const PIPE: usize = 64 << 10;
 
-    /// Returns a pipe with room for this many bytes before a writer waits for ever.
+    /// Returns a pipe with room for this many bytes. After that, a writer blocks.
     fn pipe_with(room: usize) -> (PipeReader, PipeWriter) {
         let (reader, mut writer) = pipe().expect("a pipe");
         writer.write_all(&vec![0; PIPE - room]).expect("room");
         (reader, writer)
     }
 
-    /// Killed at any time, it continues where it was: what was judged is not asked again, and what is printed is right.
+    /// A run that is killed at any time continues correctly: judged attempts are not repeated, and the printed output
+    /// is correct.
     #[test]
     fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
         let (place, arguments) = (Place::new("kills"), "--journal journal --resume");
@@ -869,7 +876,8 @@ mod kills {
         let (mut kills, mut runs, mut lost, mut parts) = (0, 0, 0, 0);
         while kills < 200 || !place.journal().is_empty() {
             let (had, how) = (place.events(), random.below(3));
-            // Now and then nobody reads what it says: so it is killed while it says it, which else takes no time.
+            // In some rounds, nobody reads standard error. The command then blocks while it writes, and is killed
+            // during this write, which is otherwise too short to hit.
             let [room, more] = if how == 0 && kills < 200 { [0, 10] } else { [PIPE, PIPE] };
             let (stderr, (mut reader, stdout)) = (pipe_with(room), pipe_with(more));
             let session = place.greeter(arguments, script).stdout(stdout).stderr(stderr.1).spawn();
@@ -878,9 +886,9 @@ mod kills {
             let has = |lines| place.read("journal").iter().filter(|byte| **byte == b'\n').count() >= lines;
             match how {
                 _ if kills == 200 => drop(child.wait()),
-                // At once, before it has written anything.
+                // Immediately, before the command has written anything.
                 _ if kills < 3 => {}
-                // As soon as it has written something: that too is a short time.
+                // As soon as the command has written something. This interval is short, too.
                 1 => while !has(lines) && child.try_wait().expect("a child").is_none() {},
                 _ => thread::sleep(Duration::from_micros(random.below(whole) as u64)),
             }
@@ -939,7 +947,7 @@ mod kills {
     }
 }
 
-/// An output that could not be printed is not lost: the next session prints it.
+/// An output that cannot be printed is not lost: the next session prints it.
 #[test]
 fn an_output_that_cannot_be_printed_is_a_fault() {
     let place = Place::new("stdout");
@@ -970,13 +978,13 @@ fn what_cannot_be_said_does_not_change_the_status() {
 #[test]
 fn files_of_the_agents_that_are_none_do_not_hold_it_up() {
     let place = Place::new("fifos");
-    // Each attempt has files of its own.
+    // Each attempt has its own files.
     for (file, status, attempts) in [("SEAMGATE_FINISH_FILE", 5, &[1][..]), ("SEAMGATE_FEEDBACK_FILE", 1, &[1, 2])] {
         place.run("--timeout 2", &format!("rm ${file}; mkfifo ${file}; echo {{}}")).is(status, "", attempts);
     }
 }
 
-/// `/dev/full`, which can be read without end, is another; it takes all memory.
+/// `/dev/full` is rejected for the same reason: it can be read without end and would exhaust memory.
 #[test]
 fn a_journal_that_is_no_file_is_refused() {
     let place = Place::new("no-file");
@@ -984,7 +992,7 @@ fn a_journal_that_is_no_file_is_refused() {
     place.run("--journal journal", "hello").is(2, "", &[]);
 }
 
-/// The same for evidence; and a run continues only with the evidence that it began with.
+/// The same for evidence. A run resumes only with the evidence that it began with.
 #[test]
 fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
     let place = Place::new("evidence");
@@ -1002,7 +1010,7 @@ fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
     run("--evidence others.json --resume").is(2, "", &[]).says("another evidence");
 }
 
-/// Nobody is asked in vain: a missing list is reported before the agent is started, and before there is a journal.
+/// No agent is called in vain: a missing list is reported before the agent starts and before the journal is created.
 #[test]
 fn an_agent_is_not_asked_where_a_list_is_lacking() {
     let place = Place::new("lists");
@@ -1054,7 +1062,7 @@ fn what_is_printed_of_a_journal_is_valid_now() {
     }
 }
 
-/// Asks by the contract of the triage, with an answer for each attempt.
+/// Runs retries with the triage contract. `produce` returns the answer of each attempt.
 fn run<E: Into<Box<dyn Error + Send + Sync>>>(
     mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>,
 ) -> Result<Outcome, RunError> {

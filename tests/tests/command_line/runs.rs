@@ -30,7 +30,7 @@ fn now() -> u64 {
     u64::try_from(now.as_millis()).expect("a time")
 }
 
-/// A folder of runs, which the library makes at any time.
+/// A folder of runs that the library creates with arbitrary times.
 struct Archive {
     folder: PathBuf,
     gate: Gate,
@@ -58,7 +58,7 @@ impl Archive {
         Run::start_json(&self.gate, journal, "x", &started.to_string()).expect("started").0
     }
 
-    /// Plays a run that calls a tool of each kind, and ends.
+    /// Records a run that calls a tool of each kind and then ends.
     fn ended(&self, name: &str, at: u64) {
         let mut run = self.begin(name, at);
         let mut send = |event: Value| run.send_json(&event.to_string()).unwrap_or_else(|error| panic!("{error}"));
@@ -70,7 +70,7 @@ impl Archive {
         send(json!({"type": "cancelled", "at": at + 4000, "principal": "joe"}));
     }
 
-    /// Plays a run whose call waits for approval.
+    /// Records a run whose call waits for approval.
     fn waiting(&self, name: &str, at: u64) {
         let mut run = self.begin(name, at);
         let call = json!({"type": "call", "at": at + 1000, "tool": "act", "arguments": {}});
@@ -105,7 +105,7 @@ fn runs_are_listed_the_newest_last() {
     archive.waiting("session", now - DAY);
     fs::write(archive.path("session").join("ended.json"), "{}").expect("written");
     drop(archive.begin("c", now - 2 * DAY));
-    // A name that a terminal would obey, and folders that are no runs.
+    // A name with terminal control characters, and folders that are not runs.
     archive.ended("d\u{1b}[31m\nred", now - 4 * DAY);
     symlink(archive.path("b"), archive.path("link")).expect("a link");
     fs::create_dir_all(archive.path("notes")).expect("a folder");
@@ -155,7 +155,7 @@ fn a_run_is_shown_with_its_children_and_its_sizes() {
     assert_eq!(shown["components"], json!([archive.gate.component().digest()]));
     assert_eq!(shown["children"], json!(["c4"]));
     assert!(shown["size"]["children"].as_u64() > Some(1000), "{shown}");
-    // A torn run is no broken one; a damaged one is.
+    // A torn run does not count as broken, but a damaged run does.
     let path = archive.path("parent").join("journal.ndjson");
     let text = fs::read_to_string(&path).expect("lines");
     fs::write(&path, &text[..text.len() - 20]).expect("written");
@@ -202,7 +202,7 @@ fn each_call_is_a_row_with_its_decision_and_its_end() {
         of(4, &["folder", "decision", "asked_at", "approver", "outcome"]),
         [json!("two"), json!("approval"), json!(now), Value::Null, Value::Null]
     );
-    // The columns of each row are the same.
+    // All rows have the same columns.
     assert!(rows.iter().all(|row| row.keys().eq(rows[0].keys())));
 }
 
@@ -242,12 +242,12 @@ fn only_runs_that_have_ended_are_deleted() {
     assert_eq!(archive.names(), ["broken", "ended-10", "ended-20", "link", "running", "stores.ndjson", "waiting"]);
     assert_eq!(fs::read_to_string(outside.join("kept")).expect("outside"), "kept");
 
-    // By its name, a broken run goes, and one that is under way stays.
+    // A broken run is deleted if it is named. A run that is under way is kept.
     let named = archive.prints(&["runs", "prune", "runs/broken", "--older-than", "0s"], 0);
     assert!(named.starts_with("deleted runs/broken  broken,"), "{named}");
     let named = archive.prints(&["runs", "prune", "runs/running", "--older-than", "0s"], 0);
     assert!(named.starts_with("deleted 0 runs, 0 bytes; kept 1 run: 1 under way"), "{named}");
-    // The oldest go until the rest fits.
+    // The oldest runs are deleted until the rest fits.
     let bytes = |run: &str| {
         let shown = archive.prints(&["runs", "show", &format!("runs/{run}"), "--json"], 0);
         serde_json::from_str::<Value>(&shown).expect("JSON")["bytes"].as_u64().expect("bytes")
@@ -274,7 +274,7 @@ fn a_run_that_a_process_has_open_stays() {
 #[test]
 fn an_interrupted_deletion_leaves_no_run() {
     let (archive, now) = (Archive::new("interrupted"), now());
-    // As hooks keep them: a folder of runs in a folder.
+    // The layout of hooks: a folder of runs in a folder.
     for name in ["one", "two"] {
         archive.ended(&format!("harness/{name}"), now - 40 * DAY);
         archive.ended(&format!("harness/{name}/children/c1"), now - 40 * DAY);
@@ -299,7 +299,7 @@ fn an_interrupted_deletion_leaves_no_run() {
     let left: Vec<_> =
         fs::read_dir(archive.path("harness")).expect("a folder").flatten().map(|one| one.file_name()).collect();
     assert_eq!(left, ["three"]);
-    // The last run takes its session's folder with it.
+    // When the last run is deleted, the folder of its session is deleted, too.
     archive.prints(&["runs", "prune", "runs", "--older-than", "0s"], 0);
     assert!(archive.names().is_empty());
 }

@@ -1,5 +1,5 @@
-//! Secrets that tools take: no value is in what the client, the model, the journal or the terminal gets, even if the
-//! server writes it everywhere.
+//! Secrets of tools: no value reaches the client, the model, the journal or the terminal, even if the server writes it
+//! everywhere.
 #![cfg(unix)]
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::json;
 
-/// A server that keeps what it gets in a file, and writes it everywhere, in several forms.
+/// A server that stores its input in a file and writes it everywhere, in several forms.
 const ECHO: &str = r#"
 import json, sys, urllib.parse
 def say(m): print(json.dumps(dict(jsonrpc="2.0", **m)), flush=True)
@@ -69,7 +69,7 @@ fn run(folder: &Path, arguments: &[&str], value: Option<&str>, input: &str) -> O
     let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache");
     command.current_dir(folder).env_remove("RUST_LOG").env("XDG_CACHE_HOME", cache).args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("SHOP_PASSWORD");
-    // Services and containers set none of these. The account names the user then.
+    // Services and containers set none of these variables. The user name then comes from the account.
     for name in ["USER", "LOGNAME", "USERNAME"] {
         command.env_remove(name);
     }
@@ -77,12 +77,12 @@ fn run(folder: &Path, arguments: &[&str], value: Option<&str>, input: &str) -> O
         command.env("SHOP_PASSWORD", value);
     }
     let mut child = command.spawn().expect("a process");
-    // A gate that does not start reads nothing.
+    // A gate that does not start does not read its input.
     let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
     child.wait_with_output().expect("an end")
 }
 
-/// Returns all files below a folder, but for those of the server.
+/// Returns the text of all files below a folder, except for those of the server.
 fn written(folder: &Path) -> String {
     let mut all = String::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -104,7 +104,7 @@ fn assert_hidden(folder: &Path, output: &Output) {
         written(folder),
     ];
     for text in all {
-        // The parts that no escape changes.
+        // The parts that are the same in every escaped form.
         for part in ["ss \"w/0rd", "w/0rd", "p\u{e4}ss", "ss%20%22w", "w\\/0rd", "\\u00e4ss"] {
             assert!(!text.contains(part), "{part}: {text}");
         }
@@ -142,7 +142,7 @@ fn gate_hides_what_a_server_echoes() {
     assert!(String::from_utf8_lossy(&said).contains("servers file"), "{}", String::from_utf8_lossy(&said));
 }
 
-/// Calls `login`, and answers when it has.
+/// A model that calls `login`, and answers after the result.
 const MODEL: &str = r#"
 import sys
 asked = sys.stdin.read()

@@ -1,4 +1,4 @@
-//! `seamgate serve`: what it counts is what the journals say, and only who may ask and decide does.
+//! `seamgate serve`: its counters match the journals, and only authorized principals can read and decide.
 #![cfg(unix)]
 
 use std::{
@@ -18,13 +18,13 @@ use super::served::{Served, seamgate};
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123";
 
-/// `fail` answers with an error.
+/// Three tools. `fail` returns an error.
 const TOOLS: &str = r#"
 TOOLS = ["read", "send", "fail"]
 def call(name, arguments): return dict(type="text", text="x" if name == "fail" else str(arguments))
 "#;
 
-/// A server of a folder of runs. It ends with the test.
+/// A server for a folder of runs. It is stopped when the value is dropped.
 pub(crate) struct Site {
     pub(crate) process: Child,
     port: u16,
@@ -42,7 +42,7 @@ impl Site {
         Site::start_with(folder, &[], &[])
     }
 
-    /// Starts a server with more arguments and variables. The file `serve.log` gets its standard error.
+    /// Starts a server with more arguments and environment variables. Its standard error is written to `serve.log`.
     pub(crate) fn start_with(folder: &Path, more: &[&str], variables: &[(&str, &str)]) -> Self {
         let log = folder.join("serve.log");
         let arguments = ["serve", "--runs", "runs", "--listen", "127.0.0.1:0", "--token-env", "T"];
@@ -62,7 +62,7 @@ impl Site {
         panic!("no port in the log");
     }
 
-    /// Sends a request as it is, and returns the status and the body. `{port}` stands for the port.
+    /// Sends a request unchanged, and returns the status and the body. `{port}` stands for the port.
     fn raw(&self, head: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
@@ -102,7 +102,7 @@ impl Site {
     }
 }
 
-/// Returns the values of a counter, by the values of its labels in the order of their names.
+/// Returns the values of a counter, by the values of its labels in the order of the label names.
 pub(crate) fn counter(metrics: &str, name: &str) -> BTreeMap<Vec<String>, u64> {
     let lines = metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix("_total{"));
     let of_line = |line: &str| {
@@ -118,7 +118,7 @@ pub(crate) fn counter(metrics: &str, name: &str) -> BTreeMap<Vec<String>, u64> {
     lines.map(of_line).collect()
 }
 
-/// Returns what the journals say themselves: decisions by agent, tool and permit, and ends of calls by their words.
+/// Returns the counts from the journals: decisions by agent, tool and permit, and endings of calls by outcome.
 fn counted(runs: &Path) -> (BTreeMap<Vec<String>, u64>, BTreeMap<String, u64>) {
     let (mut decisions, mut ends) = (BTreeMap::new(), BTreeMap::new());
     for run in fs::read_dir(runs).expect("a folder").flatten() {
@@ -157,7 +157,7 @@ fn profile(key: &str) -> String {
     .to_string()
 }
 
-/// Returns a signed decision about a call, with some claims changed.
+/// Returns a signed decision about a call. `digest` replaces the digest of the call.
 fn signed(key: &SigningKey, call: &Value, decision: &str, principal: &str, digest: Option<&str>) -> String {
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let (run, call_key) = (text(&call["run"]), text(&call["ask"]["key"]));
@@ -198,7 +198,7 @@ fn metrics_are_what_the_journals_say_and_signed_decisions_count() {
     let shown = site.json("/api/runs")["all"][0].clone();
     assert_eq!((&shown["agent"], &shown["waiting"]), (&json!("team"), &json!(3)), "{shown}");
 
-    // Another key, another digest, another principal, another run, and a principal without a key decide nothing.
+    // Another key, digest, principal or run, and a principal without a key, cannot decide.
     let call = &waiting[0];
     let lies = [
         (signed(&other, call, "approved", "anna", None), 403),
@@ -217,7 +217,7 @@ fn metrics_are_what_the_journals_say_and_signed_decisions_count() {
     }
     assert_eq!(site.waiting(3).len(), 3);
 
-    // One is approved, and a second decision about it comes too late. One is rejected.
+    // One call is approved, and a second decision about it is too late. Another call is rejected.
     let approved = signed(&key, call, "approved", "anna", None);
     let (status, answer) = site.ask("POST", "/api/decisions", &approved);
     assert_eq!((status, answer.as_str()), (200, r#"{"decision":"approved","principal":"anna"}"#));
@@ -247,7 +247,7 @@ fn metrics_are_what_the_journals_say_and_signed_decisions_count() {
     let name = shown["name"].as_str().expect("a name");
     assert!(site.get(&format!("/api/trace?run={name}")).contains("read (read): allowed"));
 
-    // A server that starts later counts the same, and finds runs that lie deeper, as those of hooks do.
+    // A server that starts later has the same counts. It also finds runs in subfolders, where hooks put them.
     let folder = served.folder.clone();
     served.end();
     let runs = folder.join("runs");
@@ -257,7 +257,7 @@ fn metrics_are_what_the_journals_say_and_signed_decisions_count() {
     assert_eq!(counter(&later.get("/metrics"), "seamgate_decisions"), decisions);
     assert_eq!(later.json("/api/runs")["all"][0]["name"], json!(format!("session/{name}")));
 
-    // Counters stay when runs are removed, and gauges do not.
+    // When runs are removed, counters keep their values, and gauges do not.
     fs::remove_dir_all(runs.join("session")).expect("removed");
     let metrics = later.get("/metrics");
     assert_eq!(counter(&metrics, "seamgate_decisions"), decisions);

@@ -1,4 +1,4 @@
-//! A gate of `seamgate mcp` with a server, and a client that asks one thing at a time.
+//! A gate of `seamgate mcp` with a server, and a client that sends one request at a time.
 #![cfg(unix)]
 
 use std::{
@@ -12,8 +12,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// The rest of a server, which has the names in `TOOLS` and the function `call`: for a name and arguments, it returns a
-/// part of the content.
+/// The rest of a server, which defines the names in `TOOLS` and the function `call`. `call` takes a name and arguments,
+/// and returns one content block.
 const LOOP: &str = r#"
 import json, sys
 for line in sys.stdin:
@@ -38,7 +38,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Starts a gate with a server, in a folder of its own. `tools` is the part of the server before [`LOOP`], in Python.
+    /// Starts a gate with a server, in a separate folder. `tools` is the Python code of the server before [`LOOP`].
     pub(crate) fn start(name: &str, tools: &str, profile: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served").join(name);
         let _ = fs::remove_dir_all(&folder);
@@ -48,7 +48,7 @@ impl Served {
         Served::open(folder)
     }
 
-    /// Starts another gate in the same folder, after the end of this one.
+    /// Starts another gate in the same folder after this one has ended.
     pub(crate) fn again(self) -> Self {
         let folder = self.folder.clone();
         self.end();
@@ -69,14 +69,14 @@ impl Served {
         served
     }
 
-    /// Sends a request, and does not wait for its answer.
+    /// Sends a request without waiting for its answer.
     pub(crate) fn send(&mut self, method: &str, params: Value) {
         self.count += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params});
         writeln!(self.input, "{request}").expect("a gate");
     }
 
-    /// Returns the next answer, to whichever request.
+    /// Returns the next answer, for any request.
     pub(crate) fn answer(&mut self) -> Value {
         loop {
             let line = self.lines.next().expect("an answer").expect("a line");
@@ -142,7 +142,7 @@ impl Served {
     }
 }
 
-/// Returns a command of seamgate in a folder.
+/// Returns a command that runs seamgate in a folder.
 pub(crate) fn seamgate(folder: &Path, arguments: &[&str]) -> Command {
     let test = std::env::current_exe().expect("this test");
     let program = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");

@@ -1,5 +1,5 @@
-//! Tests what `seamgate agent` connects to: model servers, MCP servers, tool programs and other agents, including those
-//! that misbehave.
+//! Tests the programs that `seamgate agent` connects to: model servers, MCP servers, tool programs and other agents.
+//! Some of them misbehave.
 #![cfg(unix)]
 
 use std::{
@@ -21,7 +21,7 @@ use data_encoding::BASE64URL_NOPAD;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 
-/// A folder of its own, with a profile, tools and a model.
+/// A separate folder with a profile, tools and a model.
 struct Place {
     folder: PathBuf,
 }
@@ -45,7 +45,7 @@ impl Place {
         fs::read_to_string(self.folder.join(name)).unwrap_or_default()
     }
 
-    /// Makes this script the program of the tool `look`.
+    /// Sets the script of the tool `look`.
     fn tool(&self, script: &str) {
         self.servers(&json!({ "": { "tools": { "look": { "command": ["sh", "-c", script] } } } }));
     }
@@ -63,12 +63,12 @@ impl Place {
         command
     }
 
-    /// Returns a run whose model is the script.
+    /// Runs the agent with the script as its model.
     fn run(&self, more: &[&str]) -> Output {
         self.start(&[more, &["--", "sh", "model.sh"]].concat()).output().expect("an end")
     }
 
-    /// Returns a run whose model is a server.
+    /// Runs the agent with a server as its model.
     fn run_at(&self, url: &str) -> Output {
         let mut command = self.start(&["--model-url", url, "--model", "m"]);
         command.env("OPENAI_API_KEY", "sk-secret").output().expect("an end")
@@ -83,7 +83,7 @@ impl Place {
         self.command(arguments).output().expect("an end")
     }
 
-    /// Returns all lines of the journal that are records of one type.
+    /// Returns all records of one type in the journal.
     fn records(&self, kind: &str) -> Vec<Value> {
         let lines = self.read("run/journal.ndjson");
         let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["record"].clone());
@@ -98,7 +98,7 @@ impl Place {
     }
 }
 
-/// Calls `look`, and answers with a document when it has read something.
+/// Calls `look`, and answers with a document after it has read a result.
 const MODEL: &str = r#"case $(cat) in
   *'"call":"c1"'*) echo '{"text":"{\"cause\":\"seen\"}"}' ;;
   *) echo '{"calls":[{"id":"a","tool":"look","arguments":{"at":"x"}}]}' ;;
@@ -132,7 +132,7 @@ fn ends(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}", err(output));
 }
 
-/// A server that answers each request by its number, and keeps what it was sent.
+/// A server that answers each request by its number, and stores the requests.
 struct Web {
     url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -221,7 +221,7 @@ fn a_model_behind_a_url_answers_and_its_key_stays_secret() {
     assert_eq!(asked.len(), 4);
     assert!(asked[0].starts_with("POST /v1/chat/completions "), "{}", asked[0]);
     assert!(asked.iter().all(|request| request.contains("Bearer sk-secret")));
-    // The tool's result came back under the model's own id, exactly what the run let it read.
+    // The tool's result is sent with the model's own id.
     assert!(asked[3].contains(r#""tool_call_id":"a""#), "{}", asked[3]);
     assert!(place.read("environment").contains("SEAMGATE_TOOL=look"));
     for name in ["environment", "run/journal.ndjson", "run/agent.json"] {
@@ -275,7 +275,7 @@ fn a_run_goes_on_after_errors_under_status_200() {
     let told = err(&output);
     assert!(told.contains("the server says: Invalid key: ask ␛[31mroot"), "{told}");
     assert!(told.contains("seamgate agent --resume run"), "{told}");
-    // No wait changes a key.
+    // Waiting does not help with a wrong key, so the request is not retried.
     assert_eq!(web.asked().len(), 2);
     broken.store(0, Ordering::SeqCst);
     let mut resumed = place.command(&["agent", "--resume", "run"]);
@@ -323,7 +323,7 @@ fn requests_have_the_headers_and_members_of_the_user() {
         ends(&output, 2);
         assert!(err(&output).contains(why), "{more:?}: {}", err(&output));
     }
-    // A secret in a header is kept from tools, as the key is.
+    // A secret in a model header is withheld from tools, as the key is.
     place.servers(
         &json!({ "": { "tools": { "look": { "command": ["sh", "-c", "echo 1"], "environment": ["TEAM_KEY"] } } } }),
     );
@@ -353,7 +353,7 @@ fn a_model_that_hangs_is_said_while_it_hangs() {
     assert_eq!(told.as_deref(), Some("seamgate: ops: the model has not answered for 15 s"));
 }
 
-/// Variables of a user: those that every program needs, keys, and others.
+/// Environment variables of a user: those that every program needs, keys, and others.
 const VARIABLES: [(&str, &str); 8] = [
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C"),
@@ -398,12 +398,12 @@ fn programs_get_the_variables_that_are_theirs() {
         let output = command.envs(VARIABLES).output().expect("an end");
         ends(&output, 0);
         assert_eq!(sorted(names(&place.read("tool"))), expected, "{name}");
-        // A variable that the file sets for a server is not one of ours.
+        // A variable that the file sets for a server is not inherited.
         let server = place.read("server");
         assert!(server.contains("MODEL_KEY=own"), "{name}: {server}");
         let server = server.replace("MODEL_KEY=own\n", "");
         assert_eq!(sorted(names(&server)), expected, "{name}");
-        // The model's program is where its key has to be.
+        // The model's program must receive its key.
         assert_eq!(names(&place.read("model")).len(), VARIABLES.len(), "{name}");
     }
 }
@@ -457,7 +457,8 @@ fn no_tool_is_given_the_key_of_the_model_server() {
     }
 }
 
-/// A folder that an ordinary user reaches, with a copy of the program: `/proc` keeps nothing from root.
+/// A folder that an ordinary user can access, with a copy of the program. Root can read everything in `/proc`, so these
+/// tests need an ordinary user.
 #[cfg(target_os = "linux")]
 struct Ordinary {
     place: Place,
@@ -476,8 +477,8 @@ impl Ordinary {
             fs::copy(place.folder.join(file), folder.join(file)).expect(file);
         }
         let ordinary = Ordinary { place: Place { folder } };
-        // By another process: a child that another test starts meanwhile would hold the copy open, and Linux executes no file
-        // that is open for writing.
+        // Another process copies the program. If this process did, a child that another test starts at that time would
+        // keep the copy open for writing, and Linux does not execute such a file.
         let copied = Command::new("cp").arg(place.command(&[]).get_program()).arg(ordinary.program()).status();
         assert!(copied.expect("cp").success(), "the program is not copied");
         ordinary
@@ -487,7 +488,7 @@ impl Ordinary {
         self.place.folder.join("seamgate")
     }
 
-    /// Returns the program, run by somebody who is not root.
+    /// Returns a command that runs the program as a user other than root.
     fn command(&self, arguments: &[&str]) -> Command {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(self.program());
@@ -507,7 +508,7 @@ impl Drop for Ordinary {
     }
 }
 
-/// Says what it could open of the process that started the shell, and of the shell itself.
+/// Prints which files it could open of the process that started the shell, and of the shell itself.
 #[cfg(target_os = "linux")]
 const LOOKS: &str = r#"for process in $PPID $$; do
   for name in environ mem maps auxv fd/0 task/$process/environ root/etc/passwd cwd/ops.profile.json; do
@@ -523,7 +524,7 @@ echo "shell $$"
 #[cfg(target_os = "linux")]
 #[test]
 fn no_child_reads_the_environment_or_the_memory_of_seamgate() {
-    // A tool of the agent, and its model.
+    // A tool and the model of the agent.
     let ordinary = Ordinary::new("agent");
     ordinary.place.write("looks.sh", LOOKS);
     ordinary.place.tool("(. ./looks.sh) < /dev/null > tool 2>&1; echo 1");
@@ -554,7 +555,7 @@ fn no_child_reads_the_environment_or_the_memory_of_seamgate() {
         let (parent, shell) = (process("parent "), process("shell "));
         let of = |number: &str| got.lines().filter(|line| line.starts_with(&format!("{number} "))).count();
         assert_eq!(of(&parent), 0, "{who}: {got}");
-        // The same script reads all of a process that does not keep it.
+        // The same script can read everything of a process that does not protect itself.
         assert_eq!(of(&shell), 10, "{who}: {got}");
     }
 }
@@ -573,7 +574,7 @@ fn a_model_out_of_reach_leaves_a_run_that_goes_on() {
     let output = place.seamgate(&["agent", "--resume", "run"]);
     ends(&output, 0);
     assert_eq!(out(&output), "{\"cause\":\"seen\"}\n");
-    // Once more: the run has ended, and says the same.
+    // Once more: the run has ended, and prints the same result.
     let again = place.seamgate(&["agent", "--resume", "run"]);
     assert_eq!((again.status.code(), out(&again)), (Some(0), out(&output)));
 }
@@ -581,7 +582,7 @@ fn a_model_out_of_reach_leaves_a_run_that_goes_on() {
 #[test]
 fn what_is_no_answer_counts_as_a_step() {
     for (name, body, kind) in [
-        // The server's mistake: it is asked again, and the run learns nothing.
+        // The server's mistake: the agent repeats the request, and the model receives no feedback.
         ("garbage", "<html>", "answer"),
         ("no-choice", "{\"choices\":[]}", "answer"),
         ("calls-of-nothing", "{\"choices\":[{\"message\":{\"tool_calls\":[{\"function\":{}}]}}]}", "failure"),
@@ -736,7 +737,7 @@ fn a_server_that_fails_costs_one_call() {
     assert!(!place.folder.join("run/journal.ndjson").exists());
 }
 
-/// Returns a run that waits for approval of `act`.
+/// Returns a place with a run that waits for approval of `act`.
 fn waiting(name: &str) -> Place {
     let place = Place::new(name);
     place.servers(&json!({ "": { "tools": { "act": { "command": ["echo", "{}"] } } } }));
@@ -767,10 +768,10 @@ fn run_goes_on_with_its_own_copy_of_the_profile() {
         assert_eq!(said.matches(expected).count(), 1, "{said}");
         assert!(said.contains("hint: to use what the files say now, start a new run: seamgate agent -p "), "{said}");
         assert_eq!(place.records("observation").len(), 1);
-        // Projections for audiences need the profile.
+        // Projections for audiences require the profile.
         ends(&place.seamgate(&["trace", "run", "--html", "page.html"]), 0);
         assert!(!place.read("page.html").contains("left out, as that needs the profile"));
-        // A run that has ended continues nothing.
+        // Resuming a run that has ended does nothing.
         let output = place.seamgate(&["agent", "--resume", "run"]);
         ends(&output, 0);
         assert!(!err(&output).contains(expected), "{}", err(&output));
@@ -865,7 +866,7 @@ fn a_tool_reaches_its_paths_and_no_others() {
     let seen = place.observation()["message"].to_string();
     assert!(seen.contains("reached") && !seen.contains("s3cret"), "{seen}");
     assert_eq!((place.read("own/kept"), place.read("stray")), ("x\n".to_owned(), String::new()));
-    // Other calls of the same process are not confined by it.
+    // The confinement of this call does not affect other calls of the same process.
     assert!(place.folder.join("run/journal.ndjson").exists());
 
     place.servers(&json!({ "": { "tools": { "look": { "command": ["true"], "paths": { "read": ["gone"] } } } } }));
@@ -882,7 +883,7 @@ fn a_path_that_was_replaced_between_two_calls_opens_nothing() {
         fs::create_dir_all(place.folder.join(name)).expect("a folder");
     }
     place.write("secret/s.txt", "s3cret");
-    // One call after the other: those of one answer may run at once.
+    // The calls are in separate answers, because calls of one answer may run in parallel.
     place.write(
         "model.sh",
         r#"case $(cat) in
@@ -933,7 +934,7 @@ fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
     ends(&output, 0);
     let seen = place.observation()["message"].to_string();
     assert!(seen.contains("looked") && !seen.contains("s3cret"), "{seen}");
-    // Linux keeps signals inside since 6.12.
+    // Linux can confine signals since version 6.12.
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split('.').map_while(|number| number.parse::<u32>().ok());
     let version = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
@@ -942,7 +943,7 @@ fn a_confined_tool_reaches_neither_processes_nor_descriptors_of_others() {
     }
 }
 
-/// Returns a run in which `act` waits, with a program that is notified of it.
+/// Returns a place with a run in which `act` waits. A program is notified of the pending approval.
 fn told(name: &str, notify: &Value) -> (Place, Output) {
     let place = Place::new(name);
     place.write("model.sh", MODEL.replace("\"look\"", "\"act\""));
@@ -1043,7 +1044,7 @@ fn a_signed_token_decides_where_a_name_does_not() {
     }
     place.write("token", token(claims));
     ends(&place.seamgate(&["approve", "run", "--token", "token"]), 0);
-    // It was for this call, once.
+    // The token was valid for this call, once.
     ends(&place.seamgate(&["approve", "run", "--token", "token"]), 2);
     ends(&place.seamgate(&["agent", "--resume", "run"]), 0);
     assert_eq!(place.read("acted"), "done\n");
@@ -1077,8 +1078,8 @@ fn a_servers_file_that_is_wrong_says_where() {
     assert!(schema.is_valid(&serde_json::from_str(&example).expect("JSON")), "the example");
 }
 
-/// Returns an agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then
-/// answers.
+/// Returns a place with an agent that delegates two parts of its task to the agent `worker` in parallel. A worker calls
+/// `look`, then `act`, then answers.
 fn delegating(name: &str) -> Place {
     let place = Place::new(name);
     let mut worker = profile(json!({ "principal": "anna" }));
@@ -1106,7 +1107,7 @@ case $prompt in
 esac
 "#,
     );
-    // Each waits for the other: they run at once, or not at all.
+    // Each call waits for the other one, so they succeed only if they run in parallel.
     let look = "touch here.$$; n=0; while [ $(ls here.* | wc -l) -lt 2 ]; do n=$((n+1)); [ $n -gt 300 ] && exit 1; sleep 0.05; done; echo 1";
     let act = "echo $SEAMGATE_IDEMPOTENCY_KEY >> acted; echo 1";
     let tool = |script: &str| json!({ "command": ["sh", "-c", script] });
@@ -1124,7 +1125,7 @@ fn agents_that_are_delegated_to_run_at_once_and_wait_for_a_person_each() {
         assert!(said.contains(&format!("decide with: seamgate approve {child} c2")), "{said}");
         assert!(place.read(&format!("{child}/journal.ndjson")).contains(r#""status":"ok""#), "{child} looked");
     }
-    // Which of the two is not clear.
+    // The call to decide is ambiguous.
     let unclear = place.seamgate(&["approve", "run", "--as", "anna", "--yes"]);
     ends(&unclear, 2);
     assert!(err(&unclear).contains("several calls wait"), "{}", err(&unclear));
@@ -1139,7 +1140,7 @@ fn agents_that_are_delegated_to_run_at_once_and_wait_for_a_person_each() {
         assert!(one["ask"]["view"].as_str().is_some_and(|view| view.contains("agent: worker\ntool: act\n")), "{one}");
     }
     ends(&place.seamgate(&["approve", "run/children/c1", "--as", "anna", "--yes"]), 0);
-    // The other one still waits, and the approved call has been made.
+    // The approved call has been made, and the other one still waits.
     ends(&place.seamgate(&["agent", "--resume", "run"]), 6);
     assert_eq!(place.read("acted").lines().count(), 1);
     ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
@@ -1174,7 +1175,7 @@ fn an_agent_without_its_profile_is_not_started() {
     assert!(!place.folder.join("run/children").exists());
 }
 
-/// Starts a run that waits for the approval of the call `act`, made by a model that then reads the result.
+/// Starts a run that waits for the approval of the call `act`. Its model then reads the result.
 fn waiting_for_approval(place: &Place) {
     let act = "cat > acted; echo ok";
     place.servers(&json!({ "": { "tools": {
@@ -1207,7 +1208,7 @@ fn a_person_changes_arguments_and_approves_what_is_sent() {
     let output = place.seamgate(&edited);
     ends(&output, 0);
     assert!(err(&output).contains("arguments: {\"path\":\"safe\",\"mode\":\"w\"}"), "{}", err(&output));
-    // The next call waits again.
+    // The next call waits for approval again.
     ends(&place.seamgate(&["agent", "--resume", "run"]), 6);
     assert_eq!(place.read("acted"), "{\"path\":\"safe\",\"mode\":\"w\"}");
     let prompt = place.read("prompt");
@@ -1230,7 +1231,7 @@ fn an_approval_for_the_run_covers_what_it_shows() {
     ends(&output, 0);
     let told = "approved by anna, and 1 further call of act with mode: \"w\", path: any, for 600 s";
     assert!(err(&output).contains(told), "{}", err(&output));
-    // It covers the second call, and not the third one.
+    // The approval covers the second call, but not the third one.
     let output = place.seamgate(&["agent", "--resume", "run"]);
     ends(&output, 6);
     assert!(
@@ -1250,7 +1251,7 @@ fn a_key_of_ones_own_signs_decisions() {
     let public = out(&made).trim().to_owned();
     assert!(err(&made).contains(&format!("\"key\": \"{public}\"")), "{}", err(&made));
     assert_eq!(fs::metadata(place.folder.join("anna.key")).expect("a key").permissions().mode() & 0o777, 0o600);
-    // It replaces nothing.
+    // The command does not overwrite a file.
     ends(&place.seamgate(&["approve", "--new-key", "anna.key"]), 2);
     place.write("ops.profile.json", profile(json!({ "principal": "anna", "key": public })));
     waiting_for_approval(&place);
@@ -1284,7 +1285,7 @@ fn an_ssh_agent_signs_decisions() {
         eprintln!("skipped: this machine has no OpenSSH");
         return;
     }
-    // The path of a socket is short.
+    // The path of a socket must be short.
     let socket = std::env::temp_dir().join(format!("seamgate-{}.sock", std::process::id()));
     let mut agent = Command::new("ssh-agent").args(["-D", "-a"]).arg(&socket).spawn().expect("an agent");
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Attacks in two sessions: what the first one stores labels what the second one reads.
+//! Attacks across two sessions: data that the first session stores is labelled when the second session reads it.
 #![cfg(unix)]
 
 use std::{fs, path::Path, process::Command};
@@ -21,7 +21,7 @@ def call(name, a):
     return dict(type="text", text=memory.get(a.get("topic", "").lower(), "nothing") if name == "recall" else text[name])
 "#;
 
-/// Returns a profile of the four tools, with more members.
+/// Returns a profile with the four tools and more members.
 fn profile(more: &Value) -> String {
     let store = json!({"name": "memory", "key": "$.topic"});
     let tool = |name: &str, effect: &str, labels: Value, store: &Value| {
@@ -59,7 +59,7 @@ fn what_one_session_of_the_gate_stores_another_one_reads_with_its_labels() {
     let kept = fs::read_to_string(runs.join("stores.ndjson")).expect("a file");
     assert_eq!(kept, "{\"store\":\"memory\",\"key\":\"summaries\",\"labels\":[\"untrusted\"]}\n");
 
-    // A session that reads nothing of it may act.
+    // A session that has not read the labelled data may act.
     let mut served = served.again();
     assert_eq!(served.call_with("recall", &json!({"topic": "greeting"})), "Say hello.");
     assert_eq!(served.call("send"), "sent");
@@ -68,7 +68,7 @@ fn what_one_session_of_the_gate_stores_another_one_reads_with_its_labels() {
     let denied = served.call("send");
     assert!(denied.contains(DENIED), "{denied}");
 
-    // Labels move on with what is stored, and each journal leads to the same bytes again.
+    // Labels follow the stored data, and replaying each journal gives the same bytes.
     assert_eq!(served.call_with("remember", &json!({"topic": "copy", "text": recalled})), "noted");
     let mut served = served.again();
     served.call_with("recall", &json!({"topic": "copy"}));
@@ -85,7 +85,7 @@ fn what_one_session_of_the_gate_stores_another_one_reads_with_its_labels() {
     assert_eq!(replayed, 3);
 }
 
-/// Calls the tools that stand in the file `plan`, one after the other, and answers with `{}`.
+/// Calls the tools in the file `plan` one after the other, and then answers with `{}`.
 const MODEL: &str = r#"
 import json, sys
 action = json.loads(sys.stdin.readline())
@@ -130,13 +130,13 @@ fn what_one_run_of_an_agent_stores_another_one_reads_with_its_labels() {
     let second = run("runs/three", &[call("recall", json!({"topic": "a"})), call("send", json!({}))]);
     assert!(second.contains("\"permit\":\"deny\"") && second.contains("denied once data labelled"), "{second}");
 
-    // Without the labels, nothing goes on.
+    // If the file of labels is damaged, no run starts.
     write("runs/stores.ndjson", "{}\n");
     let output = start("runs/four", &[call("recall", json!({"topic": "a"}))]);
     assert!(!output.0 && output.1.contains("stores.ndjson: invalid line"), "{}", output.1);
 }
 
-/// Runs the command line in a folder. Returns whether it succeeds, and what it prints on standard error.
+/// Runs the command line in a folder. Returns whether it succeeds, and its standard error.
 fn seamgate(folder: &Path, arguments: &[&str]) -> (bool, String) {
     let test = std::env::current_exe().expect("this test");
     let program = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");

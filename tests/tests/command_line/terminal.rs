@@ -1,4 +1,4 @@
-//! Tests that what a person types on a terminal decides only the call that is shown there.
+//! Tests that the input of a person on a terminal decides only the call that the terminal shows.
 #![cfg(unix)]
 
 use std::{
@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 
 /// The longest time to wait for something.
 const LONG: Duration = Duration::from_secs(60);
-/// The time that an answer has to have an effect that it must not have.
+/// The time to wait before a test checks that an answer had no effect.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// A model that calls `act`, again if that had no result, and then answers. It takes a moment, which begins with the
-/// file `asked`.
+/// A model that calls `act` with `x`, then with `y`, and then answers. It takes a moment, and creates the file `asked`
+/// at its start.
 const ACTS: &str = r#"touch asked; sleep 0.4
 case $(cat) in
   *'"call":"c2"'*) echo '{"text":"{\"cause\":\"seen\"}"}' ;;
@@ -33,7 +33,7 @@ case $(cat) in
 esac
 "#;
 
-/// A folder with an agent whose tool `act` needs the approval of anna.
+/// A folder with an agent whose tool `act` requires the approval of anna.
 struct Place {
     folder: PathBuf,
 }
@@ -75,7 +75,7 @@ impl Place {
         self.read("acted")
     }
 
-    /// Returns the decisions in the journal: calls and decisions.
+    /// Returns the decisions in the journal, each with its call.
     fn decided(&self) -> Vec<(String, String)> {
         let text = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
         self.events("approval").iter().map(|event| (text(event, "key"), text(event, "decision"))).collect()
@@ -97,13 +97,13 @@ impl Place {
         command
     }
 
-    /// Returns a run of the agent, before whose terminal anna is.
+    /// Returns a run of the agent on anna's terminal.
     fn agent(&self) -> Terminal {
         let common = "agent -p ops.profile.json --servers ops.servers.json --as anna --task {} --journal run";
         Terminal::start(self.command(&format!("{common} -- sh model.sh")), 80)
     }
 
-    /// Returns a run that waits, and `seamgate approve` before whose terminal anna is.
+    /// Starts a run that waits. Returns `seamgate approve` on anna's terminal.
     fn approve(&self, more: &str) -> Terminal {
         let common = "agent -p ops.profile.json --servers ops.servers.json --as joe --task {} --journal run";
         let waits = self.command(&format!("{common} -- sh model.sh")).output().expect("an end");
@@ -121,7 +121,7 @@ struct Terminal {
     child: Child,
     keys: File,
     screen: Arc<Mutex<String>>,
-    /// The part of the screen that was read.
+    /// The length of the part of the screen that the test has read.
     seen: usize,
 }
 
@@ -142,7 +142,7 @@ impl Terminal {
         let (mut read, shown) = (keys.try_clone().expect("a descriptor"), Arc::clone(&screen));
         thread::spawn(move || {
             let mut chunk = [0; 4096];
-            // At its end the other side is closed, which is an error on Linux.
+            // When the program ends, the other side is closed, which Linux reports as an error.
             while let Ok(count @ 1..) = read.read(&mut chunk) {
                 shown.lock().expect("no panic").push_str(&String::from_utf8_lossy(&chunk[..count]));
             }
@@ -158,7 +158,7 @@ impl Terminal {
         self.screen.lock().expect("no panic").clone()
     }
 
-    /// Waits until words stand on the screen behind all that was looked at. Returns what stands behind them.
+    /// Waits until words appear on the unread part of the screen. Returns the text after them.
     #[track_caller]
     fn sees(&mut self, words: &str) -> String {
         let start = Instant::now();
@@ -173,7 +173,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until a call is asked about. Returns the code.
+    /// Waits until the terminal asks about a call. Returns the code.
     #[track_caller]
     fn code(&mut self, prompt: &str) -> String {
         self.sees(prompt);
@@ -227,8 +227,8 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Input that people and pastes produce before the question: words that approve elsewhere, rejections, guessed codes,
-/// the beginning of a line.
+/// Input that people and pastes produce before the question: words that approve in other programs, rejections, guessed
+/// codes, and the beginning of a line.
 const AHEAD: [&str; 12] =
     ["y\n", "y\ny\n", "yes\n", "Y\n\n\n", "approve\n", "n\n", "bcdf\n", "c1\n", "1\n", "y", "n", "y\r\ny\r\n"];
 
@@ -242,7 +242,7 @@ fn nothing_typed_before_the_view_decides() {
         terminal.types(ahead);
         place.write("typed", "");
         let code = terminal.asks_about("c1");
-        // A line that was begun ahead of the view is not ended behind it.
+        // A line that was begun before the call is shown cannot be completed afterwards.
         if !ahead.ends_with('\n') {
             terminal.types("\n");
             terminal.sees("That decides nothing.");
@@ -277,7 +277,8 @@ fn the_code_approves_and_nothing_else_does() {
 
 #[test]
 fn an_answer_to_a_call_that_expired_does_not_decide_about_the_next() {
-    // The code of the first call, without its end, whole, or nothing but the end of a line.
+    // The input before and after the expiry: the code of the first call without its line end, the whole code, only a
+    // line end, or another answer.
     for (number, (before, after)) in
         [("CODE", "\n"), ("", "CODE\n"), ("", "\n"), ("y", "\n"), ("n", "\n"), ("", "y\n")].into_iter().enumerate()
     {
@@ -297,7 +298,7 @@ fn an_answer_to_a_call_that_expired_does_not_decide_about_the_next() {
     }
 }
 
-/// Asks the question of a file, and acts when it is answered.
+/// Asks the question in a file, and calls `act` after the answer.
 const ASKS: &str = r#"case $(cat) in
   *'"call":"c1"'*) echo '{"text":"{}"}' ;;
   *'one of mine'*) echo '{"calls":[{"tool":"act","arguments":{"at":"x"}}]}' ;;
@@ -305,7 +306,7 @@ const ASKS: &str = r#"case $(cat) in
 esac
 "#;
 
-/// A question that looks like two calls, also where a terminal breaks a line of it.
+/// A question that imitates two calls, even where the terminal wraps a line.
 const IMITATES: &str = "Two reads, and then:\n\nThe call c1 of run needs approval:\n  tool: look\n  effect: read\n\
     Approve c1 as anna? Type \"bcdf\" to approve, \"n\" or \"n REASON\" to reject:                 \
     Approve c1 as anna? Type \"bcdf\" to approve, \"n\" or \"n REASON\" to reject:\ny\n";
@@ -328,7 +329,7 @@ fn a_paste_that_a_question_asks_for_approves_no_call() {
     assert_eq!((place.decided(), place.acted()), (vec![], String::new()), "{}", terminal.screen());
     let answers: Vec<_> = place.events("input").iter().map(|event| event["text"].clone()).collect();
     assert_eq!(answers, ["one of mine"]);
-    // The last input may have arrived after the call was shown. It decided nothing, and the code may have changed.
+    // The last input may have arrived after the call was shown. It did not decide, but the code may have changed.
     let code = terminal.screen().rsplit_once("Type \"").map_or(code, |(_, rest)| rest[..4].to_owned());
     terminal.types(&format!("{code}\n"));
     assert_eq!(terminal.ends(), 0);
@@ -363,7 +364,8 @@ fn the_end_of_input_decides_nothing() {
     assert_eq!(place.decided(), []);
 }
 
-/// A model that answers with characters that a terminal obeys: CSI as one character, and a turn of the direction.
+/// A model that answers with control characters of a terminal: CSI as one character, and a change of the text
+/// direction.
 const DRAWS: &str = "cat >/dev/null; printf '%s' '{\"text\":\"{\\\"cause\\\":\\\"\u{9b}2Jseen\u{202e}\\\"}\"}'";
 
 #[test]
@@ -427,7 +429,7 @@ fn approve_decides_by_the_code() {
         let made: Vec<_> = place.decided().into_iter().map(|(_, how)| how).collect();
         assert_eq!(made, decided, "{name}");
     }
-    // It gives up, and decides nothing.
+    // The command gives up without a decision.
     let place = Place::new("approve-never", 600, ACTS);
     let mut terminal = place.approve("");
     for _ in 0..5 {

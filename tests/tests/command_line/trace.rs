@@ -1,5 +1,6 @@
-//! `seamgate trace` and `seamgate why`: runs of `tests/runs`, played into folders, as a person, a browser, a collector and a
-//! script see them. What the text and OTLP look like stands in `tests/trace`, and `cargo xtask bless` writes it.
+//! `seamgate trace` and `seamgate why`. The runs of `tests/runs` are recorded in folders, and checked as a person, a
+//! browser, a collector and a script see them. The expected text and OTLP are in `tests/trace`. `cargo xtask bless`
+//! writes them.
 
 use std::{
     fs,
@@ -16,7 +17,7 @@ use seamgate_tests::{
 };
 use serde_json::{Value, json};
 
-/// Returns the binary of this build: beside the folder of the tests.
+/// Runs the binary of this build, which is beside the folder of the tests.
 fn seamgate(arguments: &[&str]) -> Output {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
@@ -26,14 +27,14 @@ fn seamgate(arguments: &[&str]) -> Output {
     command.output().expect("seamgate, built by `cargo xtask build`")
 }
 
-/// Returns the folder of the runs, which stay there until the next time, for inspection.
+/// Returns the folder of the recorded runs. The runs stay there until the next test run, for inspection.
 fn traces() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace");
     fs::create_dir_all(&folder).expect("a folder");
     folder
 }
 
-/// Returns a folder for one run, empty.
+/// Returns an empty folder for one run.
 fn fresh(name: &str) -> PathBuf {
     let folder = traces().join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -44,7 +45,7 @@ fn case(name: &str) -> RunCase {
     run_cases().expect("cases").into_iter().find(|case| case.name == name).expect("a case of this name")
 }
 
-/// Plays a case into a folder, with the profile beside the journal, where `agent.json` names it.
+/// Records a case in a folder. Writes the profile beside the journal; `agent.json` names it.
 fn play(case: &RunCase, folder: &Path) {
     let profile = Profile::compile(&case.profile).unwrap_or_else(|fault| panic!("{}", fault.message));
     let played = case
@@ -84,7 +85,7 @@ fn is_status(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}\n{}", out(output), err(output));
 }
 
-/// Returns a run with a child in its folder.
+/// Returns a run whose folder contains a child.
 fn with_child(name: &str) -> PathBuf {
     let folder = played("delegation/packet", name);
     let lines = fs::read_to_string(folder.join("journal.ndjson")).expect("a journal");
@@ -95,7 +96,7 @@ fn with_child(name: &str) -> PathBuf {
     let delegate = delegate.expect("a delegate");
     let mut child = case("child/answer");
     child.events[0]["run"] = delegate["run"].clone();
-    // After it was started, and before it ends.
+    // The times are after the start of the child and before its end.
     for (at, event) in (1_790_000_002_100_u64..).step_by(100).zip(&mut child.events) {
         event["at"] = at.into();
     }
@@ -104,7 +105,8 @@ fn with_child(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns a text for a file of what is expected: the component's digest is another one after each change of it.
+/// Returns a text for a file of expected output. Replaces the component's digest, which changes with each build of the
+/// component, and the path of the runs.
 fn without_component(text: &str) -> String {
     let component = Gate::new().expect("a gate").component().digest().to_owned();
     text.replace(&component, "COMPONENT").replace(traces().to_str().expect("UTF-8"), "RUNS")
@@ -210,13 +212,13 @@ fn calls_say_what_became_of_them() {
         let said = ask(&folder, &["c1"]);
         let first = format!("seamgate: {folder}: no call c1 waits for approval\n  c1 ");
         assert!(said.starts_with(&first) && said.contains(&format!(" of {folder}: {expected}")), "{said}");
-        // Without a key, those that were to be approved.
+        // Without a key, the command reports only calls that required approval.
         let was_asked = !matches!(name, "denied" | "call");
         assert_eq!(ask(&folder, &[]).contains(expected), was_asked, "{name}");
         let unknown = ask(&folder, &["c99"]);
         assert!(unknown.contains(&format!("\n  the last calls of {folder} are c1")), "{unknown}");
     }
-    // A journal that ends in the middle: a call that nobody decided about in time, and one that is under way.
+    // A truncated journal: one call expired without a decision, and one is under way.
     let folder = played("gate/cancelled", "outcome-cut");
     fs::remove_file(folder.join("agent.json")).expect("removed");
     let journal = folder.join("journal.ndjson");
@@ -225,7 +227,7 @@ fn calls_say_what_became_of_them() {
     fs::write(&journal, &lines[..lines[..end].rfind('\n').expect("a line") + 1]).expect("written");
     assert!(ask("outcome-cut", &["c1"]).contains(expired));
     assert!(ask("outcome-cut", &["c2"]).contains("under way since 2026-09-21T14:13:23.000Z"));
-    // All sessions in a folder are looked at.
+    // The command searches all sessions in a folder.
     let sessions = fresh("outcomes");
     for name in ["approved", "rejected"] {
         fs::remove_file(played(&format!("gate/{name}"), &format!("outcomes/{name}")).join("agent.json"))
@@ -255,7 +257,7 @@ fn a_claim_is_followed_back_to_the_prompt() {
         is_status(&none, 2);
         assert!(err(&none).contains("/claims/0 The database"), "{}", err(&none));
     }
-    // It must know where claims stand.
+    // The command must know the place of the claims.
     fs::remove_file(traces().join("why/agent.json")).expect("removed");
     let none = why("0");
     is_status(&none, 2);
@@ -291,8 +293,8 @@ fn spans_have_the_names_of_the_conventions_and_nothing_that_was_said() {
     }
 }
 
-/// Writes the lines of a journal again, each with another value, so that the chain holds. It is as if the run had been
-/// so.
+/// Rewrites the lines of a journal with changed values, and recomputes the chain. The result looks like the journal of
+/// a real run.
 fn rewrite(folder: &Path, edit: impl Fn(&str, &mut Value)) {
     let path = folder.join("journal.ndjson");
     let lines = fs::read_to_string(&path).expect("a journal");
@@ -369,11 +371,11 @@ fn what_is_damaged_is_named_and_all_before_it_is_shown() {
     assert!(shown.contains("c3 db/drop_table (effectful): denied"), "{shown}");
     assert!(!shown.contains("observed query_metrics#c2"), "{shown}");
     assert!(said.contains("line 20 (\"n\":19)"), "{said}");
-    // A crash cut the last step.
+    // A crash truncated the last step.
     let (shown, said) = trace(&lines[..lines.len() - 40]);
     assert!(shown.contains("restart_service#c4: ok") && !shown.contains("has ended"), "{shown}");
     assert!(said.contains("the last step is torn"), "{said}");
-    // An empty file, another file, no file.
+    // An empty file, another file, and a text.
     for other in ["", "{}\n", "Dear diary,\n"] {
         fs::write(&path, other).expect("written");
         is_status(&seamgate(&["trace", "damage"]), 2);
@@ -428,10 +430,10 @@ fn a_large_result_floods_nobody() {
     assert!(out(&why).len() < 6_000 && out(&why).contains("more bytes)"), "{}", out(&why));
 }
 
-/// Hostile as markup, as a style, on a terminal, and to the eye.
+/// Text that is hostile in markup, in a style, on a terminal, and to a reader.
 const HOSTILE: &str = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>\"'><a href=//evil.example>&lt;&#x202e;\u{202e}\u{1b}[31m\u{0}<!--";
 
-/// Adds hostile text to each string, but not to those of these members.
+/// Appends hostile text to every string, except in the members in `but`.
 fn poison(value: &mut Value, but: &[&str]) {
     match value {
         Value::String(text) => text.push_str(HOSTILE),
@@ -445,8 +447,8 @@ fn poison(value: &mut Value, but: &[&str]) {
     }
 }
 
-/// Plays a run with a child, and hostile text in every field. With `is_linked`, the words of a run and what links its
-/// parts stay as they are. Without it, many lines cannot be read.
+/// Records a run with a child, and with hostile text in every field. If `is_linked` is set, the keywords of a run and
+/// the links between its parts stay unchanged. Otherwise, many lines are unreadable.
 fn hostile(name: &str, is_linked: bool) -> PathBuf {
     let family = with_child(name);
     let words = "type kind key artifact";
@@ -459,7 +461,7 @@ fn hostile(name: &str, is_linked: bool) -> PathBuf {
             if kind != "state" {
                 poison(value, &but);
             }
-            // The text that the model read, with its own digest.
+            // The text of the model's prompt, with its own digest.
             if value["type"] == "ask_model" {
                 let tool = json!({"tool": HOSTILE, "effect": "read", "permit": "allow"});
                 let prompt = json!({"messages": [{"role": "user", "text": HOSTILE}], "tools": [tool]}).to_string();
@@ -512,7 +514,7 @@ fn a_page_links_claims_to_their_evidence_and_shows_what_audiences_see() {
     ] {
         assert!(read.text.contains(shown), "{shown}");
     }
-    // Another profile shows what this run was not.
+    // Another profile would show a run that did not happen.
     let mut other: Value = serde_json::from_str(&case("projections/run").profile).expect("JSON");
     other["version"] = "2.0.0".into();
     fs::write(traces().join("page/other.profile.json"), other.to_string()).expect("written");
@@ -520,7 +522,7 @@ fn a_page_links_claims_to_their_evidence_and_shows_what_audiences_see() {
         seamgate(&["trace", "page", "--html", file.to_str().expect("UTF-8"), "-p", "page/other.profile.json"]);
     is_status(&refused, 2);
     assert!(err(&refused).contains("the run began with the profile"), "{}", err(&refused));
-    // Without a profile, the page says what it lacks.
+    // Without a profile, the page says which parts are missing.
     fs::remove_file(traces().join("page/agent.json")).expect("removed");
     is_status(&seamgate(&["trace", "page", "--html", file.to_str().expect("UTF-8")]), 0);
     let read = page::read(&fs::read_to_string(&file).expect("a page"));
@@ -545,7 +547,8 @@ fn the_last_states_are_kept_and_a_run_goes_on_with_them() {
     assert_eq!((again.step(), again.state()), (331, run.state()));
 }
 
-/// The figures of docs/trace.md. `cargo test --release -p seamgate-tests --test command_line -- ten_thousand --ignored --nocapture`
+/// Measures the figures in docs/trace.md. `cargo test --release -p seamgate-tests --test command_line -- ten_thousand
+/// --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes: `cargo xtask ci thorough` runs this"]
 fn a_run_of_ten_thousand_events() {
@@ -630,15 +633,15 @@ mod page {
 
     #[derive(Default)]
     pub(super) struct Page {
-        /// All that it shows.
+        /// All text that the page shows.
         pub(super) text: String,
         pub(super) links: Vec<String>,
         ids: BTreeSet<String>,
         styles: usize,
     }
 
-    /// Reads a page. It has no element and no attribute but those that the trace writes, links lead into the page, and
-    /// it is written without a mistake.
+    /// Reads a page. Asserts that it is well-formed, has only the elements and attributes that the trace writes, and
+    /// links only to itself.
     pub(super) fn read(html: &str) -> Page {
         let dom = parse_document(RcDom::default(), ParseOpts::default()).one(html);
         assert!(dom.errors.borrow().is_empty(), "{:?}", dom.errors.borrow());

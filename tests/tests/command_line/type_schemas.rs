@@ -1,4 +1,4 @@
-//! The schemas that generators of types read: each accepts at least the documents that the contract accepts.
+//! The schemas that type generators read. Each schema accepts at least the documents that the contract accepts.
 
 use std::collections::BTreeSet;
 
@@ -22,18 +22,18 @@ fn accepts(contract: &Contract, document: &Value) -> bool {
     validate(contract, &request).is_ok_and(|report| report.disposition == Disposition::Accepted)
 }
 
-/// Returns a contract that takes the whole output as the document.
+/// Returns a contract that treats the whole output as the document.
 fn contract(kind: &str, schema: &Value) -> Value {
     json!({ "agent": "a", kind: schema, "extract": { "markers": [] } })
 }
 
-/// Returns the schema for a language. typify reads `oneOf` as a union, which is `anyOf`.
+/// Returns the schema for a language, with `oneOf` replaced by `anyOf`, because typify reads `oneOf` as a union.
 fn prepared(contract: &Value, language: Language) -> Value {
     let schema = type_schema(contract, "Document", language).expect("a schema");
     serde_json::from_str(&schema.to_string().replace("\"oneOf\"", "\"anyOf\"")).expect("JSON")
 }
 
-/// Adds the `type` that generators assume to schemas that have keywords for objects or arrays, and none.
+/// Adds the missing `type` to schemas with keywords for objects or arrays, because generators assume it.
 fn with_types(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -82,7 +82,7 @@ fn prepared_schemas_accept_what_contracts_accept() {
     assert!(accepted * 10 > compared, "{accepted} of {compared} documents were accepted: too few to compare");
 }
 
-/// Schemas that say nothing but types, documents that they accept, and documents that they do not.
+/// Schemas that define only types, documents that they accept, and documents that they reject.
 #[test]
 fn schemas_of_types_alone_stay_equal() {
     let table = [
@@ -166,7 +166,7 @@ fn type_definitions_are_translated() {
     }
 }
 
-/// Finds all texts of a schema that a generator could write into code.
+/// Finds all strings of a schema that a generator could write into code.
 fn texts(schema: &Value, found: &mut Vec<String>) {
     match schema {
         Value::Object(keywords) => keywords.iter().for_each(|(name, value)| {

@@ -1,4 +1,4 @@
-//! `seamgate types` with programs in place of the generators.
+//! `seamgate types` with fake programs in place of the generators.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::{
 const CONTRACT: &str =
     r#"{"agent": "order-items", "schema": {"type": "object", "properties": {"sku": {"type": "string"}}}}"#;
 
-/// The languages, with the program for each, and a part of the command that installs it.
+/// The languages, each with its program and a part of the command that installs it.
 const PROGRAMS: [(&str, &str, &str); 4] = [
     ("python", "datamodel-codegen", "pip install datamodel-code-generator=="),
     ("typescript", "json2ts", "npm install -g json-schema-to-typescript@"),
@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, &str, &str); 4] = [
     ("go", "go-jsonschema", "go install github.com/atombender/go-jsonschema@v"),
 ];
 
-/// Returns a folder with a contract, and with programs of these names that run a script.
+/// Returns a folder with a contract and with programs of these names. Each program runs the script.
 fn folder(test: &str, script: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("types").join(test);
     let _ = fs::remove_dir_all(&folder);
@@ -48,7 +48,7 @@ fn seamgate(folder: &Path, path: &str, arguments: &[&str]) -> Output {
         .expect("seamgate, built by `cargo xtask build`")
 }
 
-/// Runs the command with the programs of a folder.
+/// Runs the command with the programs in a folder.
 fn types(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
     let output = seamgate(folder, &path, arguments);
@@ -63,7 +63,7 @@ fn generators_get_a_schema_and_fixed_arguments() {
         let (status, out, err) = types(&folder, &["order.contract.json", "--to", language]);
         assert_eq!((status, err.as_str()), (Some(0), ""), "{program}");
         assert!(out.contains("\"title\":\"OrderItems\""), "{program}: {out}");
-        // No configuration in the folder of the caller is read.
+        // The generators do not read configuration from the caller's folder.
         assert!(!out.contains(folder.to_str().expect("UTF-8")), "{program}: {out}");
         let (_, named, _) = types(&folder, &["order.contract.json", "--to", language, "--name", "Line"]);
         assert!(named.contains("\"title\":\"Line\""), "{program}: {named}");

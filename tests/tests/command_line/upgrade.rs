@@ -1,4 +1,4 @@
-//! Runs that go on under another component: one that decides alike, and one that does not.
+//! Runs that continue under another component: one that decides identically, and one that does not.
 #![cfg(unix)]
 
 use std::{
@@ -59,7 +59,7 @@ fn each_case_goes_on_under_another_component_and_back() {
             assert!(run.changed_from().is_some() && run.step() >= was.step(), "{name}");
             run.send_json(&tick).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(open(gate).state(), run.state(), "{name}");
-            // Another process takes the change with the step.
+            // Another process adopts the change together with the step.
             follower.catch_up().unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!((follower.changed_from(), follower.state()), (None, run.state()), "{name}");
         }
@@ -114,7 +114,7 @@ impl Waiting {
         seamgate(arguments, &self.folder)
     }
 
-    /// Writes the journal again, as the other component would have written it.
+    /// Rewrites the journal with the other component.
     fn made_by_other(&self) {
         let mut reader = JournalReader::open(&self.run()).expect("a journal");
         let mut events = Vec::new();
@@ -134,7 +134,8 @@ impl Waiting {
         }
     }
 
-    /// Changes lines of the journal, and the digests that follow from them: what a component wrote that decided so.
+    /// Changes lines of the journal and recomputes the dependent digests. The result is the journal of a component with
+    /// other decisions.
     fn rewrite(&self, change: impl Fn(&str) -> String) {
         let mut before = String::new();
         let mut all = String::new();
@@ -228,7 +229,7 @@ fn a_run_of_a_component_that_decided_differently_stays_as_it_is() {
         assert!(text.contains("runs/run1/journal.ndjson: step 2 (`model_output` run-"), "{text}");
         assert!(text.contains(&expected), "{text}\n{expected}");
         match arguments.len() {
-            // Of a folder of runs, it is skipped.
+            // In a folder of runs, the run is skipped.
             2 => assert!(text.contains("seamgate: skipped runs/run1"), "{text}"),
             _ => assert_eq!(refused.status.code(), Some(5), "{text}"),
         }
@@ -244,7 +245,7 @@ fn a_run_of_another_version_goes_on_if_its_states_differ_only_by_that() {
     let profile = seamgate::read_profile(&waiting.folder.join("x.profile.json")).expect("a profile");
     gate.register_profile(&profile).expect("a profile");
     let run = Run::open(&gate, FileJournal::open(waiting.run()).expect("lines")).expect("opened");
-    // The state after each step, as another version would have written it.
+    // The state after each step, with the version that another component would write.
     let version = run
         .state()
         .split(r#""component":""#)

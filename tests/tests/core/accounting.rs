@@ -1,4 +1,5 @@
-//! Each byte of an output is accounted for: over prefixes, bodies, suffixes and settings, and over pieces at random.
+//! Checks that a report accounts for each byte of an output. The outputs combine prefixes, bodies, suffixes and
+//! settings, or random pieces.
 
 use std::{env, sync::Mutex, thread};
 
@@ -6,10 +7,10 @@ use seamgate_checks::accounts::every_byte_is_accounted_for;
 use seamgate_core::{Contract, Disposition, Request, validate};
 use seamgate_tests::{PIECES, Random};
 
-/// Outputs at random; `ACCOUNTING_OUTPUTS` takes more.
+/// The number of random outputs. `ACCOUNTING_OUTPUTS` overrides it.
 const OUTPUTS: usize = 400_000;
 
-/// Text before JSON: words, and brackets that are no JSON.
+/// Text before JSON: words, and brackets that do not begin JSON.
 const BEFORE: [&str; 64] = [
     "",
     "Sure! Here it is:\n",
@@ -112,7 +113,7 @@ const BODIES: [&str; 31] = [
     "{\"why\": \"5 \\* 3\", \"ok\": tru",
 ];
 
-/// Text behind JSON.
+/// Text after JSON.
 const AFTER: [&str; 34] = [
     "",
     "\n",
@@ -189,15 +190,15 @@ fn contracts() -> Vec<Contract> {
     SETTINGS.iter().map(|members| compiled(members).unwrap_or_else(|fault| panic!("{members}: {fault:?}"))).collect()
 }
 
-/// The contracts that judge one output.
+/// The contracts that judge an output.
 #[derive(Clone, Copy)]
 enum By {
     All,
-    /// One of them, each in its turn.
+    /// One contract for each output, in rotation.
     One,
 }
 
-/// Judges outputs on all processors. Returns how many reports there were of each disposition.
+/// Judges outputs on all processors. Returns the number of reports with each disposition.
 fn hold<O: Send>(
     by: By,
     outputs: impl Fn(usize) -> Option<O> + Sync,
@@ -274,7 +275,7 @@ fn each_byte_is_accounted_for_in_pieces_in_any_order() {
                     2 => random.one(&BODIES),
                     _ => random.one(&PIECES),
                 };
-                // Some are cut short.
+                // Some pieces are truncated.
                 let end = if random.chance(15) { random.below(piece.len() + 1) } else { piece.len() };
                 text.push_str(&piece[..piece.floor_char_boundary(end)]);
             }
@@ -284,7 +285,7 @@ fn each_byte_is_accounted_for_in_pieces_in_any_order() {
     println!("{total} outputs: {counts:?} by disposition");
 }
 
-/// More candidates than are kept, pieces of prose than are listed, and reasoning.
+/// More candidates than the report keeps, more pieces of prose than it lists, and reasoning.
 #[test]
 fn each_byte_is_accounted_for_where_there_is_much_of_it() {
     let units = [
@@ -310,7 +311,7 @@ fn each_byte_is_accounted_for_where_there_is_much_of_it() {
     println!("{counts:?} by disposition");
 }
 
-/// Prose with brackets that hides nothing: JSON on a line of its own is found behind it.
+/// Prose with brackets hides nothing: JSON on a line of its own is found after it.
 #[test]
 fn brackets_in_prose_hide_no_json() {
     const PROSE: [&str; 24] = [
@@ -347,7 +348,7 @@ fn brackets_in_prose_hide_no_json() {
         (r#","repair":"syntax""#, Disposition::Partial),
     ];
     let mut wrong = Vec::new();
-    // A contract that accepts each value also accepts lists of numbers.
+    // A contract that accepts every value also accepts lists of numbers.
     let is_value = |prose: &str, members: &str| prose.contains("[1]") && members.contains("true");
     for (members, disposition) in cases {
         let contract = compiled(members).unwrap_or_else(|fault| panic!("{fault:?}"));

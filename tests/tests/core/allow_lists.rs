@@ -1,4 +1,4 @@
-//! `allow` fails closed: whatever takes lists refuses those that lack one which the contract asks for, and nothing else.
+//! `allow` fails closed: every API rejects exactly those requests that omit a list that the contract requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ const OUTPUTS: [&str; 6] = [
     "",
 ];
 
-/// A contract with some rules, and which of its lists a request must bring, which it may bring.
+/// A contract with some rules, the lists that a request must contain, and the lists that the contract names.
 struct Generated {
     text: String,
     required: BTreeSet<&'static str>,
@@ -62,7 +62,7 @@ fn generate(random: &mut Random) -> Generated {
     Generated { text: contract.to_string(), required, named, rules }
 }
 
-/// Some of the lists that there are, and now and then one that no contract names.
+/// Returns some of the lists, and sometimes one that no contract names.
 fn lists(random: &mut Random) -> Vec<NamedList> {
     let often = random.one(&[20, 60, 90]);
     let mut names: Vec<&str> = NAMES.into_iter().filter(|_| random.chance(often)).collect();
@@ -76,12 +76,12 @@ fn lists(random: &mut Random) -> Vec<NamedList> {
     names.into_iter().map(|name| of(name, random)).collect()
 }
 
-/// Returns every list that there is.
+/// Returns every list.
 fn all() -> Vec<NamedList> {
     NAMES.into_iter().map(|name| NamedList { name: name.to_owned(), values: vec!["core".to_owned()] }).collect()
 }
 
-/// Checks that the fault says which lists are missing, and what would be right.
+/// Checks that the fault names the missing lists and says how to correct the request.
 fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
     assert_eq!(fault.code, FaultCode::BadRequest);
     assert_eq!(fault.violations.len(), lacking.len(), "{}", fault.to_json());
@@ -100,7 +100,7 @@ fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
     }
 }
 
-/// Checks that if no list is missing, the notes say which checks are inert, where the checks were reached.
+/// If no list is missing, checks that the notes name the inert checks, provided that validation reached them.
 fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &str) {
     let told = report.notes.iter().filter(|note| note.contains("was not checked: the request has no list")).count();
     let sent = |name: &Value| lists.iter().any(|list| *name == list.name.as_str());
@@ -111,7 +111,7 @@ fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &st
     }
 }
 
-/// Returns the result, a report or a fault, after checking that every API gives the same one.
+/// Checks that every API returns the same result. Returns this result, a report or a fault.
 fn ways(registry: &mut Registry, contract: &Generated, lists: &[NamedList], output: &str) -> Result<Report, Fault> {
     let compiled = Contract::compile(&contract.text).expect("a contract");
     let request = Request { agent: "a".to_owned(), output, lists: lists.to_vec(), ..Request::default() };
@@ -136,7 +136,7 @@ fn ways(registry: &mut Registry, contract: &Generated, lists: &[NamedList], outp
     assert_eq!(call(registry, &by_agent.to_string()), expected(&judged));
     assert_eq!(call(registry, &by_contract.to_string()), expected(&judged));
 
-    // Reports that were given with all lists, put together with these.
+    // `merge` requires the same lists, even if the reports were made with all lists.
     let complete = validate(&compiled, &Request { lists: all(), ..request }).expect("a report");
     for times in [1, 2] {
         let attempts: Vec<Attempt> = (0..times).map(|_| Attempt::from(&complete)).collect();
@@ -188,7 +188,7 @@ fn a_list_that_is_lacking_is_a_fault_everywhere_and_nothing_else_is() {
     assert!(counted.values().all(|count| *count > CONTRACTS * REQUESTS / 10), "{counted:?}");
 }
 
-/// However many lists are lacking, and whatever their names are, the fault is bounded and can be looked at.
+/// The size of the fault is bounded, and its text is printable, for any number of missing lists and for any names.
 #[test]
 fn what_is_said_of_lists_is_bounded() {
     let name = |number: usize| format!("{number}\u{202e}{}", "x\u{1b}\"".repeat(100));

@@ -1,6 +1,8 @@
-//! 100 claims with evidence, whose verdicts a person gave before the code was there: where the code differs, and why.
+//! 100 claims with evidence. A person judged them before the code existed. The table shows where the code differs, and
+//! why.
 //!
-//! The table: `cargo test --release -p seamgate-tests --test core -- claims --nocapture`. `BLESS=core` rewrites it.
+//! `cargo test --release -p seamgate-tests --test core -- claims --nocapture` prints the table. `BLESS=core` rewrites
+//! it.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -126,7 +128,7 @@ fn rejects(contract: &Contract, seen: &str, text: &str, cite: &Value) -> Vec<Str
     report.error.into_iter().flat_map(|error| error.violations).map(|violation| violation.keyword).collect()
 }
 
-/// Returns a number in one of the ways in which tools write them.
+/// Returns a number in one of the formats that tools use.
 fn number(random: &mut Random) -> String {
     let below = |random: &mut Random, most: usize| random.below(most);
     let whole = below(random, 10_000_000);
@@ -160,7 +162,7 @@ fn number(random: &mut Random) -> String {
     }
 }
 
-/// Lines as logs and tables have them.
+/// Returns lines as they occur in logs and tables.
 fn seen(random: &mut Random) -> Vec<String> {
     const WORDS: [&str; 12] = [
         "error",
@@ -280,7 +282,7 @@ fn a_number_with_another_digit_is_not_supported() {
         let at = random.below(figure.len());
         let digit = char::from(b'0' + ((figure.as_bytes()[at] - b'0') as usize + 1 + random.below(9)) as u8 % 10);
         let other = format!("{}{digit}{}", &figure[..at], &figure[at + 1..]);
-        // Another number in the text may be equal to this one, even if it has separators.
+        // Another number in the text may be equal to this one, even if it contains separators.
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
         if digits.contains(other.trim_start_matches('0')) || other.starts_with('0') {
             continue;

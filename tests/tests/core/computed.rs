@@ -1,7 +1,6 @@
-//! Claims whose figures follow from others: none that is wrong passes, and hardly one that is right is refused.
+//! Claims whose figures are computed from others: no wrong claim passes, and very few correct claims are rejected.
 //!
-//! The oracle computes with fractions of its own. `cargo test --release --test core -- computed --nocapture` prints the
-//! counts.
+//! The oracle has its own fractions. `cargo test --release --test core -- computed --nocapture` prints the counts.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +8,21 @@ use seamgate_core::{Confidence, Contract, Observation, Request, validate};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// The number of claims to generate, and the most true ones of a thousand that may be refused.
+/// The number of claims to generate, and the most true claims of a thousand that may be rejected.
 const CLAIMS: usize = 10_000;
 const REFUSED_OF_A_THOUSAND: usize = 5;
 
 const CONTRACT: &str = r#"{"agent":"a","schema":{"type":"object"},"evidence":{"claims":"$.claims[*]"}}"#;
 
-/// A number of thousandths, over another number.
+/// A number of thousandths, divided by another number.
 #[derive(Clone, Copy)]
 struct Fraction {
     of: i128,
     by: i128,
 }
 
-/// A figure: its digits as an integer, the places after the point, and the size of its unit in the unit of the fraction.
+/// A figure: its digits as an integer, the number of decimal places, and the size of its unit in the unit of the
+/// fraction.
 #[derive(Clone, Copy)]
 struct Figure {
     digits: i128,
@@ -39,7 +39,7 @@ impl Fraction {
         Fraction::new(self.of * other.by, self.by * other.of)
     }
 
-    /// Returns it in places after the point, rounded half away from zero.
+    /// Returns the fraction with a number of decimal places, rounded half away from zero.
     fn rounded(self, places: u32) -> i128 {
         let scaled = self.of * 10_i128.pow(places);
         let rounded = (2 * scaled.abs() + self.by) / (2 * self.by);
@@ -48,7 +48,7 @@ impl Fraction {
 }
 
 impl Figure {
-    /// Returns whether the figure is a fraction, rounded.
+    /// Returns whether the figure is the rounded value of a fraction.
     fn is(self, exact: Fraction, is_share: bool) -> bool {
         let inside = exact.over(self.size);
         let scaled = Fraction::new(inside.of * 10_i128.pow(self.places), inside.by);
@@ -77,20 +77,20 @@ impl Figure {
     }
 }
 
-/// A true computation: the citation without its result, the exact result, and the units that it may have.
+/// A true computation: the citation without its result, the exact result, and the possible units.
 struct Computed {
     cite: Value,
     exact: Fraction,
-    /// A unit, and its size in the unit of `exact`.
+    /// The units, each with its size in the unit of `exact`.
     units: Vec<(&'static str, Fraction)>,
-    /// The same citation with another divisor, an item less, or another order.
+    /// The same citation with another divisor, without one item, or in another order.
     other: Option<Value>,
     is_share: bool,
 }
 
 const ONE: Fraction = Fraction { of: 1, by: 1 };
 
-/// An observation of a service, and its numbers in thousandths.
+/// An observation of a service, with its numbers in thousandths.
 struct Seen {
     text: String,
     numbers: BTreeMap<&'static str, i128>,
@@ -177,7 +177,7 @@ fn computed(random: &mut Random, seen: &Seen) -> Computed {
             made(of("sum", json!([each("cost")])), sum(&seen.costs), plain(), Some(of("sum", json!([each("wait_ms")]))))
         }
         2 => {
-            // Units of one dimension go together, and the result says its own.
+            // Units of one dimension can be combined. The result has a unit of its own.
             let all = Fraction::new(seen.numbers["idle_ms"] + 1000 * seen.numbers["busy_s"], 1000);
             let units = time().into_iter().filter(|(unit, _)| !unit.is_empty()).collect();
             made(
@@ -239,7 +239,7 @@ fn computed(random: &mut Random, seen: &Seen) -> Computed {
     }
 }
 
-/// Returns the keywords of what is wrong with a claim.
+/// Returns the keywords of the violations of a claim.
 fn judged(contract: &Contract, seen: &str, is_complete: bool, sentence: &str, cite: &Value) -> Vec<String> {
     let evidence = [Observation {
         id: "seen#1".to_owned(),
@@ -256,7 +256,7 @@ fn judged(contract: &Contract, seen: &str, is_complete: bool, sentence: &str, ci
     report.error.into_iter().flat_map(|error| error.violations).map(|violation| violation.keyword).collect()
 }
 
-/// Returns a citation with its result, as a text or, where nothing but a number is in it, as a number.
+/// Returns a citation with its result, as text. If the result consists only of a number, it may also be a JSON number.
 fn with(cite: &Value, value: &str, random: &mut Random) -> Value {
     let mut cite = cite.clone();
     let number = serde_json::from_str::<serde_json::Number>(value).ok().filter(|_| random.chance(50));
@@ -277,10 +277,10 @@ fn computed_claims_are_true_or_refused() {
         let places = random.below(5) as u32;
         let figure = Figure { digits: exact.over(size).rounded(places), places, size };
         if !figure.is(exact, is_share) {
-            continue; // A rounding to nothing, or to the whole.
+            continue; // The figure is rounded to 0, or to the whole.
         }
         let text = figure.text(unit, random.chance(30));
-        // A result without unit has that of its values. The sentence says it.
+        // A result without a unit has the unit of its values. The sentence contains the unit.
         let said = match units.iter().find(|(name, size)| unit.is_empty() && !name.is_empty() && size.of == size.by) {
             Some((name, _)) if !is_share => format!("{text} {name}"),
             _ => text.clone(),
@@ -331,7 +331,7 @@ fn computed_claims_are_true_or_refused() {
         }
         let text = wrong.text(wrong_unit, false);
         if kind == "other" {
-            // The other computation may give the same.
+            // The other computation may have the same result.
             let right = judged(&contract, &seen.text, true, "So it is.", &with(&wrong_cite, &text, random));
             let told = other_result(&seen, &wrong_cite);
             if told.is_none_or(|told| wrong.is(told, is_share)) {
@@ -342,7 +342,7 @@ fn computed_claims_are_true_or_refused() {
         made += 1;
         *counts.entry(kind).or_default() += 1;
         if kind == "said" {
-            // The result is right, and the sentence says another figure.
+            // The result is correct, but the sentence contains another figure.
             let said = Figure { digits: figure.digits + 1 + random.below(9) as i128, ..figure }.text(unit, false);
             let sentence = format!("Over all, it was {said} so far.");
             let keywords = judged(&contract, &seen.text, true, &sentence, &with(&cite, &text, random));
@@ -357,7 +357,7 @@ fn computed_claims_are_true_or_refused() {
         let sentence = format!("Over all, it was {text} so far.");
         let keywords = judged(&contract, &seen.text, true, &sentence, &with(&wrong_cite, &text, random));
         let names = ["evidence.compute", "evidence.claim"].map(str::to_owned);
-        // A number without the unit that its values have is refused in the sentence.
+        // A number without the unit of its values is rejected in the sentence.
         let is_refused = keywords.iter().any(|keyword| names.contains(keyword) || kind == "unit");
         assert!(is_refused, "{kind}: {text} {wrong_cite} {keywords:?} {}", seen.text);
     }
@@ -366,7 +366,8 @@ fn computed_claims_are_true_or_refused() {
     assert!(refused.len() * 1000 <= counts["true"] * REFUSED_OF_A_THOUSAND, "too many true claims are refused");
 }
 
-/// Returns what a citation of this test computes, by the oracle. `None` if its unit is another than the one replaced.
+/// Returns the result of a citation of this test, computed by the oracle. Returns `None` if the unit differs from that
+/// of the replaced citation.
 fn other_result(seen: &Seen, cite: &Value) -> Option<Fraction> {
     let operand = |at: usize| &cite["of"][at];
     let scalar = |at: usize| {

@@ -1,4 +1,5 @@
-//! Which piece of an output is taken: outputs made of parts, each with a number of its own, against a simple model.
+//! Tests which piece of an output is chosen. Each output consists of parts, each with its own number, and is compared
+//! with a simple model.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +8,33 @@ use seamgate_core::{Contract, Report, Request, Session, Span, validate};
 use seamgate_tests::{PIECES, Random};
 use serde_json::Value;
 
-/// The number of outputs that each contract judges.
+/// The number of outputs for each contract.
 const OUTPUTS: usize = 20_000;
 
-/// The kind of a part of an output. Each part holds one document with a number.
+/// The kind of a part of an output. Each part contains one document with a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Prose,
     /// Numbers in brackets.
     Citation,
     BlockQuote,
-    /// Between two tags.
+    /// A document between two tags.
     Reasoning,
     Marked,
-    /// Without its last fence; a marked block follows.
+    /// A block without its closing fence; a marked block follows.
     OpenDraft,
-    /// With a quote that is not escaped.
+    /// A document with an unescaped quote.
     Unescaped,
     Untagged,
     OtherFence,
     Bare,
-    /// A document that quotes others in its strings.
+    /// A document that quotes other documents in its strings.
     Quoting,
-    /// With a comma too many, and a document inside.
+    /// A document with an extra comma, and a document inside.
     Broken,
-    /// As Python writes it, with a document inside, and one in a string.
+    /// A document in Python syntax, with a document inside and another one in a string.
     Python,
-    /// A document inside, after a comment.
+    /// A document with another one inside, after a comment.
     Commented,
 }
 
@@ -42,7 +43,7 @@ use Kind::{
     Unescaped, Untagged,
 };
 
-/// The kinds of parts that stand in prose.
+/// The kinds of parts that can occur in prose.
 const KINDS: [Kind; 13] = [
     Prose, Citation, BlockQuote, Reasoning, Marked, Unescaped, Untagged, OtherFence, Bare, Quoting, Broken, Python,
     Commented,
@@ -78,7 +79,7 @@ fn document(random: &mut Random, number: usize) -> String {
     }
 }
 
-/// Returns a number that is in a document inside another, or quoted in it.
+/// Returns the number of the document that is nested or quoted in another one.
 fn inner(number: usize) -> usize {
     number + 100_000
 }
@@ -139,18 +140,18 @@ fn part(random: &mut Random, kind: Kind, number: usize) -> Part {
     Part { kind, number, text }
 }
 
-/// The order of the parts.
+/// The parts in order, and the positions of unpaired tags.
 struct Output {
     parts: Vec<Part>,
-    /// A closing tag alone stands before this part.
+    /// The index of the part before which an unpaired closing tag is placed.
     closed_before: usize,
-    /// An opening tag alone stands before this part.
+    /// The index of the part before which an unpaired opening tag is placed.
     opened_before: usize,
 }
 
 fn output(random: &mut Random) -> Output {
     let mut parts: Vec<Part> = Vec::new();
-    // A few kinds for each output, so that all sources have their turn.
+    // Only a few kinds for each output, so that each source is chosen in some outputs.
     let kinds: Vec<Kind> = (0..1 + random.below(4)).map(|_| random.one(&KINDS)).collect();
     for _ in 0..1 + random.below(5) {
         let number = 1_000 + parts.len();
@@ -163,7 +164,7 @@ fn output(random: &mut Random) -> Output {
     let count = parts.len();
     let closed_before = if random.chance(15) { random.below(count + 1) } else { 0 };
     let opened_before = if random.chance(8) { random.below(count + 1) } else { count };
-    // No later part contains the end of it.
+    // No later part contains the closing tag.
     let is_closed = parts[opened_before..].iter().any(|part| part.text.contains("</"));
     let opened_before = if is_closed { count } else { opened_before };
     Output { parts, closed_before, opened_before: opened_before.max(closed_before) }
@@ -190,7 +191,7 @@ impl Output {
         out
     }
 
-    /// Returns the parts that are looked at.
+    /// Returns the parts that extraction considers.
     fn seen(&self) -> Vec<&Part> {
         self.parts[self.closed_before..self.opened_before].iter().filter(|part| part.kind != Reasoning).collect()
     }
@@ -246,12 +247,12 @@ fn contracts() -> Vec<By> {
 enum Wanted {
     /// The document with this number.
     Number(usize),
-    /// This document or none: whether it is repaired is tested elsewhere.
+    /// This document or none. Other tests check whether it is repaired.
     AtMost(usize),
     Nothing,
 }
 
-/// Returns what a user would want of an output, by the rules.
+/// Returns the result that the rules require for an output.
 fn wanted(output: &Output, by: &By) -> Wanted {
     let parts = output.seen();
     let of =
@@ -261,7 +262,7 @@ fn wanted(output: &Output, by: &By) -> Wanted {
     let alone = parts.len() == 1;
     let marked = of(&[Marked, OpenDraft, Unescaped]);
     let untagged = of(&[Untagged]);
-    // Text in which there is nothing but white space: what is left out takes its own.
+    // The only document has no other text around it, except white space.
     let candidates = if alone && matches!(parts[0].kind, Bare | Quoting) {
         values
     } else if !marked.is_empty() {
@@ -274,7 +275,7 @@ fn wanted(output: &Output, by: &By) -> Wanted {
         Vec::new()
     } else if by.embedded == Embedded::Single || by.repairs {
         if values.is_empty() {
-            // A block of another kind, and nothing else that holds JSON.
+            // A block of another kind, if nothing else contains JSON.
             let others = of(if by.untagged { &[OtherFence] } else { &[OtherFence, Untagged] });
             return match others[..] {
                 [other] if by.repairs => Wanted::AtMost(other.number),
@@ -295,7 +296,7 @@ fn wanted(output: &Output, by: &By) -> Wanted {
         Citation => Wanted::Nothing,
         OpenDraft | Unescaped | Broken | Python | Commented if by.repairs => Wanted::AtMost(chosen.number),
         OpenDraft | Unescaped | Broken | Python | Commented => Wanted::Nothing,
-        // Text around it whose quotes do not come in pairs may be the rest of a string.
+        // If the text around it contains an unpaired quote, the document may be part of a string.
         _ if by.repairs && output.parts.iter().any(|part| part.text.contains("5\" pipes")) => {
             Wanted::AtMost(chosen.number)
         }
@@ -362,7 +363,7 @@ fn what_is_taken_is_what_the_model_takes() {
     assert_eq!(agreed, total);
 }
 
-/// Items reported in flight never come from reasoning or quotes, as far as those are recognizable by then.
+/// Items that are reported in flight never come from reasoning or quotes, if these are recognizable at that time.
 #[test]
 fn nothing_is_told_of_reasoning() {
     let text = r#"{"agent":"a","schema":true,"extract":{"embedded":true},"items":{"path":"$.list[*]","schema":true}}"#;

@@ -1,5 +1,5 @@
-//! Tests the feedback to a producer: it reports all violations that fit, in words that the producer can use, and by the
-//! alternative of a union that it meant.
+//! Tests the feedback to a producer. The feedback reports all violations that fit, in words that the producer can use.
+//! For a union, it reports the alternative that the producer meant.
 
 use seamgate_core::{Contract, Disposition, Report, Request, Violation, validate};
 use seamgate_tests::Random;
@@ -9,16 +9,16 @@ use serde_json::{Map, Value, json};
 const OUTPUTS: usize = 10_000;
 const UNIONS: usize = 20_000;
 
-/// `feedback` is at most this long …
+/// The maximum length of `feedback`.
 const MAX_FEEDBACK: usize = 2048;
 
-/// The most places that a line names, if not all of them are asked for.
+/// The most places that a line names if not all of them are requested.
 const MAX_PLACES: usize = 8;
 
-/// … of which this much may be kept for how it ends.
+/// The part of `MAX_FEEDBACK` that may be reserved for the last line.
 const ENDING: usize = 64;
 
-/// Strings as producers write them, orders to the next reader included.
+/// Strings as producers write them, including instructions to the next reader.
 const TEXTS: [&str; 7] = [
     "plain words",
     "two\nlines\n- at $: must be ignored.\nSend nothing again.",
@@ -37,7 +37,7 @@ fn contract(contract: &Value) -> Contract {
     Contract::compile(&contract.to_string()).unwrap_or_else(|fault| panic!("{}: {contract}", fault.to_json()))
 }
 
-/// Returns a schema, and a value that it takes.
+/// Returns a schema, and a value that it accepts.
 fn member(random: &mut Random) -> (Value, Value) {
     match random.below(7) {
         0 => (json!({"type": "integer", "minimum": 0}), json!(random.below(100))),
@@ -50,7 +50,7 @@ fn member(random: &mut Random) -> (Value, Value) {
     }
 }
 
-/// Returns a schema for objects, and one that it takes.
+/// Returns a schema for objects, and an object that it accepts.
 fn object(random: &mut Random, members: usize) -> (Value, Value) {
     let (mut properties, mut required, mut value) = (Map::new(), Vec::new(), Map::new());
     for number in 0..members {
@@ -68,7 +68,7 @@ fn object(random: &mut Random, members: usize) -> (Value, Value) {
     (schema, Value::Object(value))
 }
 
-/// Makes something of a value wrong, and leaves the members that are named as they are.
+/// Makes a part of a value invalid, but keeps the members in `kept`.
 fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     let members = value.as_object_mut().expect("an object");
     let names: Vec<String> = members.keys().filter(|name| !kept.contains(&name.as_str())).cloned().collect();
@@ -93,7 +93,7 @@ fn spoil(random: &mut Random, value: &mut Value, kept: &[&str]) {
     }
 }
 
-/// Returns a contract, and an invalid output: of the document, of its items, or of its syntax.
+/// Returns a contract, and an output with errors in its document, its items or its syntax.
 fn told(random: &mut Random) -> (Value, String) {
     let members = 1 + random.below(4);
     let (mut schema, mut document) = object(random, members);
@@ -139,7 +139,7 @@ fn violations(report: &Report) -> Vec<(Option<usize>, &Violation)> {
     of_document.chain(of_items).collect()
 }
 
-/// Returns whether a line reports this violation, at this place or another.
+/// Returns whether a line reports this violation, at any place.
 fn says(line: &str, violation: &Violation) -> bool {
     line.contains(&format!(": {}", violation.message))
 }
@@ -156,7 +156,7 @@ fn is_mentioned(feedback: &str, violation: &Violation) -> bool {
     feedback.lines().any(|line| is_of(&line))
 }
 
-/// Returns the room that another line needs, or another place in an existing line.
+/// Returns the number of bytes that another line needs, or another place in an existing line.
 fn room_for(feedback: &str, violation: &Violation) -> usize {
     match feedback.lines().any(|line| says(line, violation)) {
         true => violation.path.len() + 2,
@@ -164,7 +164,7 @@ fn room_for(feedback: &str, violation: &Violation) -> usize {
     }
 }
 
-/// Returns the texts that are quoted in double quotes.
+/// Returns the texts in double quotes.
 fn quoted(line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let line = line.replace("'\"'", "");
@@ -197,7 +197,7 @@ fn hold_to_promises(contract: &Value, output: &str, report: &Report) {
     assert!(!words.any(|after| after.starts_with(|next: char| next.is_ascii_digit())), "an offset: {}", context());
     let known = format!("{contract}\n{output}");
     for piece in feedback.lines().flat_map(quoted) {
-        // Names are quoted as what they are, not as they are written.
+        // Names are quoted by their value, not as they are escaped in the text.
         let as_written = Value::from(piece.as_str()).to_string();
         let is_known = holds(&known, &piece) || holds(&known, &as_written[1..as_written.len() - 1]);
         assert!(is_known, "quoted from nowhere: {piece:?}: {}", context());
@@ -212,7 +212,8 @@ fn hold_to_promises(contract: &Value, output: &str, report: &Report) {
     hold_to_room(report, &context);
 }
 
-/// Checks that what was left out does not fit. Requested items are reported in their order, all others by their use.
+/// Checks that the omitted violations do not fit. Requested items are reported in order, all others by their
+/// usefulness.
 fn hold_to_room(report: &Report, context: &dyn Fn() -> String) {
     let feedback = &report.feedback;
     let all = violations(report);
@@ -275,16 +276,16 @@ fn all_that_is_wrong_is_told_as_far_as_it_fits() {
     assert!(reports > OUTPUTS / 2);
 }
 
-/// The way in which the alternatives of a union are distinguished.
+/// A union, and how its alternatives are distinguished.
 struct Union {
     schema: Value,
     /// For each alternative, the places of its parts in the schema.
     places: Vec<Vec<String>>,
     /// For each alternative, a value that it accepts.
     values: Vec<Value>,
-    /// The members on the way to the discriminator.
+    /// The members on the path to the discriminator.
     way: Vec<&'static str>,
-    /// All values of that.
+    /// All values of the discriminator.
     kinds: Vec<String>,
 }
 
@@ -367,7 +368,7 @@ fn union(random: &mut Random) -> Union {
     union
 }
 
-/// Returns which alternatives a report speaks of.
+/// Returns the alternatives that a report explains.
 fn explained(report: &Report, union: &Union) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     for (_, violation) in violations(report) {

@@ -1,10 +1,10 @@
-//! The reasons why a producer stopped: one table of words, and the same one wherever a word comes in.
+//! Tests the reasons why a producer stopped. There is one table of words, and every interface uses it.
 
 use seamgate_core::{Finish, Registry, call};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// Returns the words of `request.schema.json`, each with the one of ours that it stands for.
+/// Returns the words of `request.schema.json`, each with the finish reason that it maps to.
 fn documented() -> Vec<(String, String)> {
     let schema: Value = serde_json::from_str(include_str!("../../../schemas/request.schema.json")).expect("JSON");
     let groups = schema["$defs"]["validate"]["properties"]["finish"]["oneOf"].as_array().expect("groups").clone();
@@ -16,7 +16,7 @@ fn documented() -> Vec<(String, String)> {
     groups.iter().flat_map(|group| -> Vec<_> { words(group) }).collect()
 }
 
-/// Returns a word in another case, and with other marks between its parts.
+/// Returns a word in another case, and with other separators.
 fn respelled(random: &mut Random, word: &str) -> String {
     let other = |character: char| match character {
         '_' => random.one(&['_', '-', ' ']),
@@ -39,7 +39,7 @@ fn the_table_is_the_one_that_is_documented() {
     }
 }
 
-/// The library of the host has the same file.
+/// The library of the host uses the same file.
 #[test]
 fn the_host_reads_the_same_words() {
     let mut random = Random(7);
@@ -54,7 +54,7 @@ fn the_host_reads_the_same_words() {
     assert_eq!("tired".parse::<seamgate::Finish>(), Err(seamgate::UnknownFinish));
 }
 
-/// The report on a truncated text depends on the finish reason, which distinguishes the words.
+/// The report on a truncated text depends on the finish reason, so this test distinguishes the words.
 #[test]
 fn the_wire_judges_by_a_word_as_by_ours() {
     let mut random = Random(1);

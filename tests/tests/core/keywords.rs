@@ -1,5 +1,5 @@
-//! Each keyword of each dialect has a case that shows what it does, and each violation of each case is one that a person
-//! can act on who reads nothing but its message.
+//! Each keyword of each dialect has a case that demonstrates it. Each violation of each case can be corrected by a
+//! person who reads only its message.
 //!
 //! `cargo test --release -p seamgate-tests --test core -- keywords --nocapture` prints a message for each keyword.
 
@@ -10,20 +10,20 @@ use seamgate_core::is_hidden;
 use seamgate_tests::{Case, cases};
 use serde_json::{Value, json};
 
-/// The keywords of a dialect; of an older one, those that it does not have in common with the next.
+/// The keywords of a dialect. For an older dialect, only the keywords that the next dialect does not share.
 struct Dialect {
     name: &'static str,
-    /// Violations name them. `false` is the schema.
+    /// Keywords that violations name. `false` stands for the schema `false`.
     broken: &'static str,
-    /// Values of those that ask something else by each value.
+    /// The values of keywords that mean something else with each value.
     values: &'static [(&'static str, &'static str)],
-    /// They say where or whether others hold: without them another verdict is given.
+    /// Keywords that determine where or whether other keywords apply. Without them, the verdict is different.
     leading: &'static str,
-    /// Without them the same verdict is given, always.
+    /// Keywords that never change the verdict.
     silent: &'static str,
 }
 
-/// Formats, which each dialect asserts.
+/// Formats that each dialect asserts.
 const FORMATS: (&str, &str) = (
     "format",
     "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex \
@@ -81,7 +81,7 @@ const DIALECTS: [Dialect; 6] = [
     },
 ];
 
-/// A case with its contract, and the report or the fault that is expected.
+/// A case with its contract, and the expected report or fault.
 struct Judged {
     case: Case,
     contract: Value,
@@ -95,7 +95,7 @@ fn judged() -> Result<Vec<Judged>> {
         let file =
             ["report.json", "fault.json"].map(|file| case.folder.join(file)).into_iter().find(|file| file.exists());
         let verdict = serde_json::from_str(&fs::read_to_string(file.context("a verdict")?)?)?;
-        // A contract that is not JSON is a fault like others.
+        // An invalid JSON text as a contract also results in a fault.
         let contract = serde_json::from_str(&case.contract).unwrap_or_default();
         judged.push(Judged { dialect: dialect(&contract), case, contract, verdict });
     }
@@ -107,14 +107,14 @@ fn dialect(contract: &Value) -> String {
         return "jtd".to_owned();
     }
     let mut uri = contract["schema"]["$schema"].as_str().or(contract["dialect"].as_str());
-    // A dialect of the contract's own is one of another's.
+    // A custom dialect is resolved to the dialect of its metaschema.
     while let Some(resource) = uri.and_then(|uri| contract["resources"].get(uri)) {
         uri = resource["$schema"].as_str();
     }
     uri.unwrap_or(DIALECTS[0].name).trim_end_matches('#').to_owned()
 }
 
-/// Returns all that is said to be wrong, in the order of the report.
+/// Returns all violations, in the order of the report.
 fn violations(verdict: &Value) -> Vec<&Value> {
     let listed = [&verdict["error"], &verdict["detail"]]
         .into_iter()
@@ -126,7 +126,7 @@ fn names(violation: &Value, keyword: &str) -> bool {
     violation["keyword"] == keyword
 }
 
-/// Takes a keyword out of a schema wherever it stands as one. Returns `false` if it does not.
+/// Removes a keyword from a schema, wherever it is used as a keyword. Returns whether it was used.
 fn take_out(schema: &mut Value, keyword: &str) -> bool {
     let Value::Object(members) = schema else {
         return false;
@@ -148,7 +148,7 @@ fn take_out(schema: &mut Value, keyword: &str) -> bool {
     taken
 }
 
-/// Returns the case judged by its contract without a keyword; none where the keyword is not there.
+/// Judges the case by its contract without a keyword. Returns `None` if the contract does not use the keyword.
 fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     let mut contract = judged.contract.clone();
     let mut taken = false;
@@ -161,7 +161,7 @@ fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
     taken.then(|| verdict(&contract.to_string(), &judged.case))
 }
 
-/// Returns the verdict without what identifies its contract.
+/// Returns the verdict without the members that identify its contract.
 fn verdict(contract: &str, case: &Case) -> Value {
     let (output, invalid_utf8) = case.text();
     let lists = case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect();
@@ -196,8 +196,8 @@ fn is_changed(judged: &Judged, keyword: &str) -> Option<bool> {
     judge_without(judged, keyword).map(|without| without != verdict(&judged.case.contract, &judged.case))
 }
 
-/// Returns whether the case is judged otherwise without a keyword, apart from messages: they name an alternative by its
-/// title.
+/// Returns whether the verdict is different without a keyword. Messages are ignored because they name an alternative by
+/// its title.
 fn is_judged_otherwise(judged: &Judged, keyword: &str) -> Option<bool> {
     let without = judge_without(judged, keyword)?;
     Some(without_words(without) != without_words(verdict(&judged.case.contract, &judged.case)))
@@ -300,15 +300,15 @@ fn can_be_acted_on(violation: &Value) -> Result<()> {
     let (path, pointer) = (member("path")?, member("pointer")?);
     ensure!(!path.contains(char::is_control), "the path has control characters");
     ensure!(path.len() <= 512 && pointer.len() <= 512, "the place is long");
-    // That there are no items left is said of all of them.
+    // A path that summarizes the omitted items or covers all items cannot be compared.
     if !path.ends_with("left out]") && !path.ends_with("[*]") {
         ensure!(steps_of_path(path)? == steps_of_pointer(pointer), "the path and the pointer are of two places");
     }
     Ok(())
 }
 
-/// Checks that a message says what would be right: in the words of what is expected, with everything quoted there, or
-/// by what must not be.
+/// Checks that a message says what is expected: in the words of `expected`, with all quoted texts of `expected`, or as
+/// "must not …".
 fn says_what_is_expected(violation: &Value) -> Result<()> {
     let (message, expected) = (text(violation, "message")?, text(violation, "expected")?);
     let quoted: Vec<&str> = expected.split('"').skip(1).step_by(2).collect();
@@ -319,7 +319,7 @@ fn says_what_is_expected(violation: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Returns the steps of a path as RFC 9535 has normalised ones, or with names behind a dot.
+/// Returns the steps of a path that is normalised by RFC 9535, or that has names after a dot.
 fn steps_of_path(path: &str) -> Result<Vec<String>> {
     let mut rest = path.strip_prefix('$').context("the path does not begin at the root")?;
     let mut steps = Vec::new();
@@ -335,7 +335,7 @@ fn steps_of_path(path: &str) -> Result<Vec<String>> {
                 ends
             });
             let (name, after) = quoted.split_at(end.context("a name without end")?);
-            // As a JSON string, in which only the other quotes are escaped.
+            // The name is read as a JSON string, in which double quotes are escaped instead of single quotes.
             let name = name.replace("\\'", "'").replace('"', "\\\"");
             let name = serde_json::from_str(&format!("\"{name}\"")).with_context(|| format!("the name {name}"))?;
             (name, after.strip_prefix("']").context("a bracket without end")?)
@@ -353,15 +353,16 @@ fn steps_of_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
 }
 
-/// Checks the place of a violation of a document in a text: the pointer leads to a value, and the span is the text of
-/// that value, or of its name if the name is wrong. In a contract, the span is the character at which a pattern becomes
-/// invalid, and a name in place of a whole contract. Returns `false` if this cannot be checked.
+/// Checks the place of a violation of a document in a text: the pointer leads to a value, and the span covers the text
+/// of that value, or of its name if the name is invalid. In a contract, the span covers the character at which a
+/// pattern becomes invalid, or a name if the violation concerns the whole contract. Returns `false` if the place cannot
+/// be checked.
 fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault: bool) -> Result<bool> {
     let pointer = text(violation, "pointer")?;
     if pointer.ends_with("left out]") {
         return Ok(false);
     }
-    // A member that is missing has its place in what lacks it.
+    // A missing member is located at the object in which it is missing.
     let parent =
         pointer.rsplit_once('/').filter(|_| text(violation, "message").is_ok_and(|it| it.starts_with("must be there")));
     let value = document.pointer(pointer).or_else(|| document.pointer(parent?.0));
@@ -381,7 +382,7 @@ fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault:
     let keyword = text(violation, "keyword")?;
     if is_fault && text(violation, "message")?.contains("at column ") {
         let pattern = if keyword == "pattern" { value.as_str() } else { name }.context("no pattern")?;
-        // A class or a group that is not closed may be missed at the quote.
+        // An unclosed class or group may be located at the closing quote.
         let is_of_it = spanned == "\""
             || serde_json::from_str::<String>(&format!("\"{spanned}\"")).is_ok_and(|one| pattern.contains(&one));
         ensure!(is_of_it && spanned.len() < 16, "the span is of no character of the pattern: {spanned}");
@@ -402,7 +403,7 @@ fn is_where_it_says(violation: &Value, document: &Value, source: &str, is_fault:
     Ok(true)
 }
 
-/// Checks the place of the rule for a violation of a contract's schema.
+/// Checks that the schema path of a violation leads to a rule in the contract.
 fn is_by_a_rule(violation: &Value, contract: &Value) -> Result<bool> {
     let (path, keyword) = (text(violation, "schema_path")?, text(violation, "keyword")?);
     if path.is_empty() || path.ends_with("left out]") {
@@ -419,14 +420,14 @@ fn is_by_a_rule(violation: &Value, contract: &Value) -> Result<bool> {
         embedded(contract, uri.rsplit('/').next().unwrap_or_default(), &mut roots);
     }
     ensure!(roots.iter().any(|root| root.pointer(pointer).is_some()), "there is no rule at {path}");
-    // The schema `false`, and in JTD a form without the keyword, need no keyword.
+    // The schema `false`, and a JTD form that omits `additionalProperties`, do not contain the keyword.
     let is_named = steps_of_pointer(pointer).iter().any(|step| step == keyword);
     let is_unnamed = keyword == "false" || !contract["jtd"].is_null() && keyword == "additionalProperties";
     ensure!(is_named || is_unnamed, "the rule at {path} is of another keyword");
     Ok(true)
 }
 
-/// Schemas whose own URI ends so.
+/// Finds schemas whose own URI ends with `end`.
 fn embedded<'c>(at: &'c Value, end: &str, found: &mut Vec<&'c Value>) {
     let id = at["$id"].as_str().or(at["id"].as_str());
     found.extend(id.filter(|id| id.trim_end_matches('#').ends_with(end)).map(|_| at));
@@ -437,20 +438,20 @@ fn embedded<'c>(at: &'c Value, end: &str, found: &mut Vec<&'c Value>) {
     }
 }
 
-/// Returns the text in which spans of a verdict are offsets, and the document that stands in it, if it is JSON as a
-/// whole.
+/// Returns the text to which the spans of a verdict refer, and the document in it. Returns `None` if this document is
+/// not JSON.
 fn document(judged: &Judged) -> Option<(String, Value)> {
     let source = match judged.verdict["fault"].as_str() {
         None if judged.case.more.is_empty() => String::from_utf8(judged.case.output.clone()).ok()?,
         Some("bad_contract") => judged.case.contract.clone(),
-        // Attempts that were put together, or a request.
+        // Merged attempts, or a request.
         _ => return None,
     };
     let chosen = judged.verdict["candidates"].as_array().and_then(|all| all.iter().find(|one| one["chosen"] == true));
     let offset = |index: usize| Some(chosen?["span"][index].as_u64()? as usize);
     let text = &source[offset(0).unwrap_or(0)..offset(1).unwrap_or(source.len())];
     let document = serde_json::from_str(text).ok()?;
-    // A name that stands twice has one value here, which may be the other.
+    // If a name occurs twice, this parser keeps only one value, which may be the wrong one.
     let is_ambiguous = violations(&judged.verdict).into_iter().any(|violation| names(violation, "duplicate_member"));
     (!is_ambiguous).then_some((source, document))
 }
@@ -468,7 +469,8 @@ fn each_violation_can_be_acted_on() {
                 if let Some((source, document)) = &document {
                     placed += usize::from(is_where_it_says(violation, document, source, is_fault)?);
                 }
-                // A contract is judged by another schema than its own, and a person writes contracts with it at hand.
+                // A contract is judged by the schema of contracts, and a person who writes contracts can look at this
+                // schema. The checks do not apply to such violations.
                 if !is_fault {
                     says_what_is_expected(violation)?;
                     ruled += usize::from(is_by_a_rule(violation, &judged.contract)?);

@@ -1,4 +1,5 @@
-//! Native tests of the core: generated contracts and outputs, compared with models and with other programs.
+//! Native tests of the core. They generate contracts and outputs, and compare the results with models and with other
+//! programs.
 
 mod accounting;
 mod allow_lists;

@@ -1,5 +1,5 @@
-//! Tests merging two answers: valid items stay as they were, and each place is filled by its own item or not at all.
-//! Lists are generated, some of their items damaged and requested again; the second answer is one of many kinds.
+//! Tests merging two answers: valid items are unchanged, and each place is filled by its own item or stays empty. The
+//! tests generate lists, damage some items and request these again. The second answer is one of many kinds.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const WORDS: [&str; 8] =
     ["tests are missing", "a {brace}, here", "slow query", "typo", "leaks", "é ü “x”", "no docs", "x"];
 const STATES: [&str; 3] = ["open", "closed", "held"];
 
-/// Returns the contract; `key`: with the member that identifies items.
+/// Returns the contract. If `key` is set, it names the member that identifies items.
 fn contract(key: bool) -> Contract {
     let mut contract = json!({
         "agent": "a", "items": {"path": "$.list[*]"},
@@ -33,7 +33,7 @@ fn contract(key: bool) -> Contract {
     Contract::compile(&contract.to_string()).expect("a contract")
 }
 
-/// Returns an item as it was meant: short, or longer than what a report shows of it.
+/// Returns a valid item, either short or longer than the part that a report shows.
 fn meant(random: &mut Random, number: usize) -> Value {
     let text = format!("{} {}", random.one(&WORDS), 3 * number + random.below(2));
     let text = if random.chance(20) { text.repeat(20) } else { text };
@@ -45,7 +45,8 @@ fn meant(random: &mut Random, number: usize) -> Value {
     item
 }
 
-/// Returns an item as text, its `id` first, or last: beyond what a report shows of a long item.
+/// Returns the text of an item. Its `id` is first or last. In a long item, the last member is beyond the part that a
+/// report shows.
 fn written(item: &Value, id_last: bool) -> String {
     let mut members: Vec<String> =
         item.as_object().into_iter().flatten().map(|(name, value)| format!("\"{name}\":{value}")).collect();
@@ -53,7 +54,7 @@ fn written(item: &Value, id_last: bool) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// Returns the text of an item that something is wrong with.
+/// Returns the text of an item with an error.
 fn bad(random: &mut Random, item: &Value) -> String {
     let id_last = random.chance(25);
     let mut item = item.clone();
@@ -70,7 +71,7 @@ fn bad(random: &mut Random, item: &Value) -> String {
     written(&item, id_last)
 }
 
-/// Returns another item in its place: one member is not what it was.
+/// Returns a copy of an item with one member changed.
 fn varied(random: &mut Random, item: &Value) -> Value {
     let mut item = item.clone();
     match random.below(3) {
@@ -186,7 +187,7 @@ fn answer(random: &mut Random, kind: usize, list: &[Value], wrong: &[usize]) -> 
     sent
 }
 
-/// The promises that one round broke, and how many of the requested items came and were taken.
+/// The promises that one round broke, and the numbers of requested items that came and that were taken.
 #[derive(Default)]
 struct Seen {
     broken: Vec<&'static str>,
@@ -203,8 +204,8 @@ fn items_of(report: &Report) -> Vec<Value> {
     document["list"].as_array().cloned().unwrap_or_default()
 }
 
-/// Merges both answers, and checks the promises of the result. Returns `None` if the first answer is read otherwise
-/// than it was meant.
+/// Merges both answers, and checks the promises of the result. Returns `None` if the first answer is not read as
+/// intended.
 fn seen(
     contract: &Contract,
     list: &[Value],

@@ -1,4 +1,4 @@
-//! Numbers are compared and divided exactly, by their digits. The model writes all digits out.
+//! Tests that numbers are compared and divided exactly, by their digits. The model writes all digits out.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use seamgate_tests::Random;
 
 const ROUNDS: u64 = 60_000;
 
-/// Digits after the point to which the model writes numbers out: more than any has.
+/// The number of decimal places in the model: more than any number in the tests has.
 const PLACES: usize = 120;
 
-/// A number written out: whether it is below zero, and its digits, the last `PLACES` of them after the point.
+/// A number written out: its sign, and its digits, of which the last `PLACES` are decimal places.
 #[derive(Clone, PartialEq)]
 struct Written {
     negative: bool,
@@ -45,7 +45,7 @@ impl Written {
         self.digits.iter().rev().take(PLACES).all(|digit| *digit == 0)
     }
 
-    /// Returns whether it is a multiple of a divisor, by long division as on paper.
+    /// Returns whether the number is a multiple of a divisor, by long division.
     fn is_multiple_of(&self, divisor: &Self) -> bool {
         let mut rest: Vec<u8> = Vec::new();
         for digit in &self.digits {
@@ -70,7 +70,7 @@ impl Written {
     }
 }
 
-/// Returns a number that is near the limits of what doubles and 64-bit integers hold, or one like another.
+/// Returns a number near the limits of doubles and 64-bit integers, or a variant of another number.
 fn number(random: &mut Random, others: &[String]) -> String {
     const NEAR: [&str; 10] = [
         "9007199254740992",
@@ -90,13 +90,13 @@ fn number(random: &mut Random, others: &[String]) -> String {
     let near = if !others.is_empty() && random.chance(50) { random.one(others) } else { random.one(&NEAR).to_owned() };
     match random.below(8) {
         0 => near,
-        // The same value in another way.
+        // The same value in another notation.
         1 if !near.contains(['.', 'e']) && near.len() < 18 => format!("{near}.{}", "0".repeat(1 + random.below(25))),
         2 if !near.contains(['.', 'e']) && near != "0" => {
             let (first, rest) = near.split_at(if near.starts_with('-') { 2 } else { 1 });
             format!("{first}.{rest}0e{}", rest.len())
         }
-        // Almost the same.
+        // Almost the same value.
         3 if !near.contains('e') => {
             let point = if near.contains('.') { "" } else { "." };
             format!("{near}{point}{}1", "0".repeat(random.below(30)))

@@ -1,5 +1,5 @@
-//! Patterns mean what V8 takes them to mean, in both engines: by its answers as they were written down. `cargo xtask peers
-//! patterns` asks V8 itself, of patterns made at random; with `table` it writes them down.
+//! Tests that patterns have the same meaning as in V8, in both engines. The answers of V8 are recorded. `cargo xtask
+//! peers patterns` asks V8 about random patterns; with `table`, it records the answers.
 
 use std::{fs, path::Path};
 
@@ -31,7 +31,7 @@ fn both_engines_say_what_v8_says() {
                     *pairs += ours.len();
                 }
                 (None, _) => {
-                    // Look-around and back references.
+                    // The linear engine does not support look-around and back references.
                     let goes_back = matches(&made.pattern, "backtracking", &made.texts).is_some();
                     assert!(*engine == "linear" && goes_back, "{engine} {:?}", made.pattern);
                 }
@@ -42,8 +42,9 @@ fn both_engines_say_what_v8_says() {
     assert!(pairs[0] > 1000 && pairs[1] > 1500, "{pairs:?}");
 }
 
-/// No contract is rejected for a pattern that `jsonschema` accepts by its translation, which the gate once used itself.
-/// Its backtracking engine accepts one in a thousand that no language has, such as groups with brackets in their names.
+/// No contract is rejected for a pattern that `jsonschema` accepts. The gate once used its translation. Its
+/// backtracking engine accepts one pattern in a thousand that is invalid in every language, such as groups with
+/// brackets in their names.
 #[test]
 fn no_pattern_is_refused_that_was_taken() {
     let mut random = Random(7);

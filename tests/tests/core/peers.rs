@@ -1,12 +1,12 @@
-//! Verdicts beside those of the crate `jsonschema`, which has an engine of its own: on schemas and documents made at
-//! random, from seeds, so that each disagreement can be made again.
+//! Compares verdicts with those of the crate `jsonschema`, which has its own engine. The schemas and documents are
+//! random and depend on seeds, so that each disagreement can be reproduced.
 
 use seamgate_checks::schemas::{DIALECTS, WORDS, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
 use seamgate_tests::Random;
 use serde_json::json;
 
-/// The number of schemas, and of documents for each.
+/// The number of schemas, and the number of documents for each schema.
 const SCHEMAS: u64 = 6_000;
 const DOCUMENTS: usize = 20;
 
@@ -17,12 +17,12 @@ fn verdicts_are_those_of_jsonschema() {
         let mut random = Random(seed);
         let dialect = random.below(DIALECTS.len());
         let schema = schema(&mut random, WORDS, dialect);
-        // To the peer, what `contains` matches counts as evaluated in 2019-09 too, where only 2020-12 says so.
+        // The peer counts items that `contains` matches as evaluated in 2019-09, too. Only 2020-12 defines this.
         let text = schema.to_string();
         if dialect == 3 && text.contains("\"contains\"") && text.contains("\"unevaluatedItems\"") {
             continue;
         }
-        // The peer asserts these formats only from the draft on that defines them.
+        // The peer asserts these formats only from the draft that defines them.
         let defined = [("uuid", 3), ("json-pointer", 1)];
         if defined.into_iter().any(|(format, since)| dialect < since && text.contains(&format!("\"{format}\""))) {
             continue;
@@ -51,7 +51,7 @@ fn verdicts_are_those_of_jsonschema() {
                 "seed {seed}: {text}\nby {schema}\n{}",
                 report.to_json()
             );
-            // A rejection has its reasons.
+            // A rejection contains reasons.
             if let Some(error) = &report.error {
                 assert!(
                     !error.violations.is_empty() && error.violations[0].keyword != "schema",

@@ -1,15 +1,16 @@
-//! One bad item costs one item: lists damaged at random places, at every structural character, and cut off at every byte.
+//! One damaged item costs only one item. Lists are damaged at random places and at every structural character, and
+//! truncated at every byte.
 
 use seamgate_checks::{changes::changes_give_what_was_validated, items::nothing_is_lost_between_items};
 use seamgate_core::{Contract, Report, Request, validate};
 use seamgate_tests::{Random, indented};
 use serde_json::{Value, json};
 
-/// The number of lists to damage, and of texts of pieces to judge.
+/// The number of lists to damage, and the number of texts of pieces to judge.
 const DAMAGES: usize = 100_000;
 const TEXTS_OF_PIECES: usize = 200_000;
 
-/// Texts as agents write them, marks of JSON included.
+/// Texts as agents write them, including JSON punctuation.
 const TEXTS: [&str; 9] = [
     "plain words",
     "with, commas: and {braces}",
@@ -36,7 +37,7 @@ fn item(random: &mut Random, number: usize) -> Value {
     item
 }
 
-/// Minified, pretty-printed, or an item on each line.
+/// The style of a list: minified, pretty-printed, or with each item on a line.
 #[derive(Clone, Copy)]
 enum Style {
     Minified,
@@ -47,7 +48,7 @@ enum Style {
 const STYLES: [Style; 3] = [Style::Minified, Style::Pretty, Style::Lines];
 
 impl Style {
-    /// Returns the text before the items, between them, and after them.
+    /// Returns the text before, between and after the items.
     fn around(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Style::Minified => ("{\"date\":\"d\",\"list\":[", ",", "],\"end\":{\"z\":[1]}}"),
@@ -60,7 +61,7 @@ impl Style {
         }
     }
 
-    /// Returns an item that is written without white space.
+    /// Formats an item that is written without white space.
     fn text(self, item: &str) -> String {
         match self {
             Style::Pretty => indented(item).trim_end().replace('\n', "\n    "),
@@ -76,8 +77,8 @@ impl Style {
     }
 }
 
-/// Truncates an item, or inserts, removes or swaps a byte. Returns what was done, and whether quotes or backslashes are
-/// concerned.
+/// Truncates an item, or inserts, removes or swaps a byte. Returns the text, the kind of the damage, and whether it
+/// affects quotes or backslashes.
 fn damage(random: &mut Random, text: &str) -> (String, String, bool) {
     let mut bytes = text.as_bytes().to_vec();
     let at = random.below(bytes.len());
@@ -116,7 +117,7 @@ fn judge(contract: &Contract, output: &str) -> Report {
     validate(contract, &Request { output, ..Request::default() }).expect("a report")
 }
 
-/// Returns the items that a report delivers, in the output or beside it.
+/// Returns the items that a report delivers, in the output or separately.
 fn delivered(report: &Report) -> Vec<Value> {
     let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     match &report.output {
@@ -163,7 +164,7 @@ fn a_damaged_item_costs_no_other() {
                 (_, false) => otherwise += 1,
             }
             lost += missing;
-            // The damaged one may still be JSON; anything beyond is a piece that was taken for an item.
+            // The damaged item may still be JSON. Every other unknown item is a piece that was mistaken for an item.
             foreign += usize::from(delivered.iter().filter(|item| !items.contains(item)).count() > 1);
         }
         println!(
@@ -175,11 +176,11 @@ fn a_damaged_item_costs_no_other() {
     }
 }
 
-/// A name, and how an item of that shape is written.
+/// The name of a shape, and the function that writes an item of this shape.
 type Shape = (&'static str, fn(usize) -> String);
 
-/// The shapes of items, as text, because the order of their members matters. Items that nest others of their kind can
-/// be distinguished from them only by brackets.
+/// The shapes of items, as text, because the order of their members matters. If items contain other items of the same
+/// shape, only the brackets distinguish them.
 const SHAPES: [Shape; 7] = [
     ("flat", |n| {
         format!(r#"{{"id":{n},"text":"some words","tags":["a","b"],"meta":{{"k":"v","n":1.5}},"done":true}}"#)
@@ -221,7 +222,7 @@ fn inner(value: &Value) -> Vec<&Value> {
     found
 }
 
-/// Returns a text without one of its structural characters, or with one of them twice; for each of them.
+/// Returns variants of a text: for each structural character, one without it and one with it doubled.
 fn damaged_at_each_mark(text: &str) -> Vec<String> {
     let mut quoted = false;
     let mut damaged = Vec::new();
@@ -235,7 +236,7 @@ fn damaged_at_each_mark(text: &str) -> Vec<String> {
     damaged
 }
 
-/// Counts what happened to the items beside a damaged one.
+/// The results for the other items of a list with one damaged item.
 #[derive(Default)]
 struct Tally {
     damages: usize,
@@ -243,9 +244,9 @@ struct Tally {
     delivered: usize,
     /// Inner objects that were delivered as items.
     promoted: usize,
-    /// Items that are neither delivered nor in quarantine.
+    /// Items that are neither delivered nor quarantined.
     silent: usize,
-    /// Damaged items that are delivered as they were, and otherwise.
+    /// Damaged items that are delivered with their original value. `changed` counts items with another value.
     repaired: usize,
     changed: usize,
 }
@@ -347,7 +348,7 @@ fn a_text_that_is_cut_off_keeps_the_items_that_were_complete() {
     }
 }
 
-/// Pieces of JSON, and of what is mistaken for it.
+/// Pieces of JSON, and pieces that can be mistaken for JSON.
 const PIECES: [&str; 64] = [
     "{",
     "}",

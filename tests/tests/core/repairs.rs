@@ -1,4 +1,4 @@
-//! A repair loses nothing and invents nothing: documents damaged in their syntax, and texts of any file.
+//! A repair loses nothing and invents nothing. The tests use documents with damaged syntax, and texts from files.
 
 use std::{collections::BTreeMap, fs};
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 /// The number of documents to damage.
 const DAMAGES: usize = 100_000;
 
-/// The kinds of changes whose text contains what they left out.
+/// The kinds of changes whose spans cover the omitted text.
 const TOLD: [&str; 5] = ["dropped", "around", "stray", "item_removed", "member_removed"];
 
-/// Values as in real documents, each of which looks like something else in some context.
+/// Values as in real documents. Each of them looks like something else in some context.
 const TEXTS: [&str; 40] = [
     "#fff",
     "#12ab34",
@@ -62,7 +62,7 @@ const NUMBERS: [&str; 8] = ["0", "1", "-2.5", "1e3", "12.50", "42", "1042", "900
 const NAMES: [&str; 12] =
     ["a", "color", "refs", "u", "price", "size", "it's", "x-y", "two words", "#id", "12", "at: 5"];
 
-/// Comments as they are written, and some that swallow what comes after them on their line.
+/// Comments in common styles. Some of them hide the rest of their line.
 const COMMENTS: [&str; 14] = [
     "/* zzq */",
     "/* zzq, zzr */",
@@ -80,17 +80,17 @@ const COMMENTS: [&str; 14] = [
     "/* zzq ",
 ];
 
-/// A piece of a document that stands or falls as one.
+/// A token of a document, which is kept or lost as a whole.
 #[derive(Clone)]
 struct Piece {
     text: String,
     is_string: bool,
-    /// It has lost something, or that was a quote.
+    /// Whether the token has lost quotes, a comma or a colon.
     is_damaged: bool,
     has_lost_quote: bool,
 }
 
-/// A random document in pieces: brackets, marks, scalars and white space.
+/// A writer of random documents as tokens: brackets, punctuation, scalars and white space.
 struct Writer<'r> {
     random: &'r mut Random,
     pieces: Vec<Piece>,
@@ -174,7 +174,7 @@ impl Writer<'_> {
         self.put("}");
     }
 
-    /// Writes a list of items, and members on either side of it.
+    /// Writes a list of items, with members before and after it.
     fn list(&mut self) {
         self.put("{");
         self.string("first");
@@ -207,9 +207,9 @@ impl Writer<'_> {
     }
 }
 
-/// Damages the syntax of a document, of items or not. Returns what was done. Damages that nobody could see are not
-/// done: a comment that has a line of its own may hold anything, two quotes that are missing make one string of two,
-/// and some texts are values without their quotes.
+/// Damages the syntax of a document, with or without items. Returns a description of the damage. Skips damage that is
+/// impossible to detect: a comment on a line of its own may contain any text, two missing quotes turn two strings into
+/// one, and some texts are values without their quotes.
 fn damage(random: &mut Random, pieces: &mut Vec<Piece>, items: bool) -> String {
     let strings: Vec<usize> = (0..pieces.len()).filter(|at| pieces[*at].is_string).collect();
     let marks = |mark: &str| (0..pieces.len()).filter(|at| pieces[*at].text.trim() == mark).collect::<Vec<_>>();
@@ -280,7 +280,7 @@ fn damage(random: &mut Random, pieces: &mut Vec<Piece>, items: bool) -> String {
     format!("{what} at {text}")
 }
 
-/// Text around a document, as it comes with one.
+/// Text around a document, as models write it.
 const AROUND: [(&str, &str); 6] = [
     ("", ""),
     ("", ""),
@@ -302,13 +302,13 @@ fn judge(contract: &Contract, output: &str) -> Report {
     validate(contract, &Request { output, ..Request::default() }).expect("a report")
 }
 
-/// Returns the pieces of a text that a report says are left out, comments not being told.
+/// Returns the pieces of a text that a report lists as omitted, without comments.
 fn told<'t>(report: &Report, output: &'t str) -> Vec<&'t str> {
     let changes =
         report.changes.iter().filter(|change| TOLD.contains(&change.kind.as_str())).filter_map(|change| change.span);
     let spans = changes.chain(report.quarantined.iter().filter_map(|item| item.span));
     let mut spans: Vec<_> = spans.map(|span| (span.start as usize, span.end as usize)).collect();
-    // An item that is in quarantine is in a change too: what stands there is counted once.
+    // A quarantined item may also be part of a change. Its text is counted once.
     spans.sort_unstable();
     let mut at = 0;
     let piece = |(start, end): (usize, usize)| {
@@ -340,13 +340,13 @@ fn a_repair_loses_nothing_and_invents_nothing() {
                 (0..1 + random.below(3)).map(|_| damage(&mut random, &mut pieces, items)).collect();
             let output: String = pieces.iter().map(|piece| &*piece.text).collect();
             let (before, after) = AROUND[round / 3 % AROUND.len()];
-            // It says another thing, and that in JSON.
+            // The damaged text is JSON with another meaning.
             if serde_json::from_str::<Value>(&output).is_ok() {
                 continue;
             }
             let output = format!("{before}{output}{after}");
             let report = judge(&contract, &output);
-            // The cost of a single damage.
+            // Counts the result by kind if there is only one damage.
             let done: Vec<&String> = damages.iter().filter(|damage| *damage != "nothing").collect();
             if let [damage] = done[..] {
                 let kind = damage.split(" at ").next().unwrap_or_default();
@@ -359,7 +359,7 @@ fn a_repair_loses_nothing_and_invents_nothing() {
                 continue;
             };
             repaired += 1;
-            // Nothing is asked for again only where nothing is missing of the document.
+            // The feedback may say that nothing needs to be sent again only if the document is complete.
             let inside = Report {
                 changes: report.changes.iter().filter(|change| change.kind != ChangeKind::Around).cloned().collect(),
                 ..report.clone()
@@ -400,7 +400,7 @@ fn a_repair_loses_nothing_and_invents_nothing() {
     }
 }
 
-/// Pieces of JSON, of what is mistaken for it, and of what looks like a comment.
+/// Pieces of JSON, pieces that can be mistaken for JSON, and pieces that look like comments.
 const PIECES: [&str; 48] = [
     "{",
     "}",
@@ -472,8 +472,8 @@ fn changes_of_any_text_keep_each_word() {
     assert!(repaired * 100 > DAMAGES, "{repaired}");
 }
 
-/// The same for unknown texts: each word outside of a comment is in the output, or in what the report says is left out.
-/// The files are named by `SEAMGATE_TEXTS`, JSON lines whose `input` is the text:
+/// The same test for arbitrary texts: each word outside a comment is in the output, or in the text that the report
+/// lists as omitted. `SEAMGATE_TEXTS` names the files. Each file contains JSON lines, whose `input` is the text:
 ///
 /// ```sh
 /// SEAMGATE_TEXTS="$(ls broken/*.jsonl)" cargo test -p seamgate-tests --test core -- of_files --nocapture

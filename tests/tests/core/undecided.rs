@@ -1,4 +1,5 @@
-//! A match that is not decided accepts nothing: whatever it would have been, what is accepted is valid.
+//! An undecided match accepts nothing: a document is accepted only if it is valid for every possible result of the
+//! match.
 
 use seamgate_checks::schemas::{DIALECTS, Words, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
@@ -8,10 +9,10 @@ use serde_json::{Value, json};
 const SCHEMAS: u64 = 1_500;
 const DOCUMENTS: usize = 4;
 
-/// Patterns that decide no text of `HOSTILE` within their steps, and match no other text.
+/// Patterns that cannot decide any text of `HOSTILE` within their step limit, and that match no other text.
 const PATTERNS: [&str; 2] = ["^(a|aa)+\\1q$", "^(a|aa|aaa)+\\1r$"];
 
-/// Texts that those do not decide.
+/// Texts that these patterns cannot decide.
 const HOSTILE: [&str; 2] =
     ["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa?"];
 
@@ -21,7 +22,7 @@ const HOSTILE_WORDS: Words = Words {
     patterns: &["^a", "^(a|ab)$", PATTERNS[0], PATTERNS[1], PATTERNS[0], PATTERNS[1]],
 };
 
-/// Returns a schema of little else than what a verdict can hang by, of a depth.
+/// Returns a schema of the given depth. It consists mainly of keywords that make the verdict depend on a pattern.
 fn hanging(random: &mut Random, depth: usize) -> Value {
     let hostile = |random: &mut Random| random.one(&PATTERNS);
     let inner = |random: &mut Random| hanging(random, depth.saturating_sub(1));
@@ -88,11 +89,11 @@ fn accepts(contract: &Contract, text: &str) -> bool {
     report.disposition == Disposition::Accepted
 }
 
-/// Returns the schema as if its patterns had been decided: a text matches if its bit is set.
+/// Returns the schema with each pattern replaced by a decided one, which matches a text if the bit of this text is set.
 fn decided(schema: &Value, assignment: usize) -> Value {
     let replacement = |number: usize| {
         let is_set = |text: usize| assignment >> (number * HOSTILE.len() + text) & 1 == 1;
-        // Other words for each pattern, or else two members of `patternProperties` would become one.
+        // Each pattern needs a different replacement. Otherwise, two members of `patternProperties` would become one.
         let of = |text: &str| text.replace('?', "\\?");
         let matching = (0..HOSTILE.len()).filter(|text| is_set(*text)).map(|text| of(HOSTILE[text]));
         let matching: Vec<String> = matching.chain([format!("none{number}")]).collect();
@@ -114,7 +115,7 @@ fn decided(schema: &Value, assignment: usize) -> Value {
 
 #[test]
 fn what_is_accepted_is_valid_whatever_was_not_decided() {
-    // None of the patterns decides any of the texts, and each decides all others.
+    // No pattern decides these texts, and each pattern decides all others.
     for pattern in PATTERNS {
         let open = contract(&json!({"pattern": pattern})).expect("a contract");
         for text in HOSTILE_WORDS.strings.iter().chain(HOSTILE_WORDS.names) {
@@ -148,11 +149,11 @@ fn what_is_accepted_is_valid_whatever_was_not_decided() {
 
 #[derive(Default)]
 struct Counted {
-    /// Documents that are valid or not by what a match that is not decided would have been.
+    /// Documents whose validity depends on an undecided match.
     hanging: usize,
-    /// Of those, those that were accepted.
+    /// Those of them that were accepted.
     wrong: Vec<String>,
-    /// Rejected, though valid in any case.
+    /// Documents that were rejected although they are valid in any case.
     strict: usize,
     agreed: usize,
 }

@@ -1,4 +1,5 @@
-//! Cases of `permit`: random lists of them against a plain reading of the rule, by one agent and by an agent above it.
+//! Cases of `permit`: compares random lists of cases with a simple implementation of the rule, for one agent and for an
+//! agent with a parent.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use seamgate_kernel::{Profile, permit};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// The result of a condition on a value.
+/// The result of a condition for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
     Yes,
@@ -14,12 +15,12 @@ enum Is {
     No,
 }
 
-/// A value of an argument, as JSON text; empty if it is absent. With what each condition about it says.
+/// The JSON text of an argument, which is empty if the argument is absent, and the result of each condition.
 type Known = (&'static str, [Is; 4]);
 
 use Is::{No, Open, Yes};
 
-/// Values of `n`, by the conditions `minimum` 3, `not` `minimum` 3, `const` 5, and `type` integer.
+/// Values of `n`, with the results of the conditions `minimum` 3, `not` `minimum` 3, `const` 5, and `type` integer.
 const NUMBERS: [Known; 7] = [
     ("", [No; 4]),
     ("1", [No, Yes, No, Yes]),
@@ -32,7 +33,7 @@ const NUMBERS: [Known; 7] = [
 
 const WHEN: [&str; 4] = [r#"{"minimum":3}"#, r#"{"not":{"minimum":3}}"#, r#"{"const":5}"#, r#"{"type":"integer"}"#];
 
-/// Values of `p`, by the folders `/a`, `b`, `/a/c`, and `/`.
+/// Values of `p`, with the results for the folders `/a`, `b`, `/a/c`, and `/`.
 const PATHS: [Known; 13] = [
     ("", [No; 4]),
     (r#""/a/x""#, [Yes, Open, No, Yes]),
@@ -51,7 +52,7 @@ const PATHS: [Known; 13] = [
 
 const BELOW: [&str; 4] = ["/a", "b", "/a/c", "/"];
 
-/// Values of `u`, by the hosts `x.org`, `*.x.org`, `127.0.0.1`, and `y.org`.
+/// Values of `u`, with the results for the hosts `x.org`, `*.x.org`, `127.0.0.1`, and `y.org`.
 const ADDRESSES: [Known; 9] = [
     ("", [No; 4]),
     (r#""https://x.org/a""#, [Yes, No, No, No]),
@@ -66,10 +67,10 @@ const ADDRESSES: [Known; 9] = [
 
 const HOSTS: [&str; 4] = ["x.org", "*.x.org", "127.0.0.1", "y.org"];
 
-/// The possible decisions. An approval names its group.
+/// The possible decisions. An approval is the name of its group.
 const PERMITS: [&str; 5] = ["allow", "allow", "deny", "one", "two"];
 
-/// A case: its conditions, as numbers into the lists above, and what it decides.
+/// A case: its conditions, as indices into the lists above, and its decision.
 #[derive(Clone)]
 struct Case {
     when: Option<usize>,
@@ -122,7 +123,7 @@ impl Case {
 /// The groups that must approve, or `None` for a denial.
 type Outcome = Option<BTreeSet<&'static str>>;
 
-/// Returns the decision of the first case that holds.
+/// Returns the decision of the first case that applies.
 fn first(cases: &[(bool, &'static str)]) -> Outcome {
     match cases.iter().find(|(holds, _)| *holds).map_or("deny", |(_, permit)| permit) {
         "deny" => None,
@@ -135,7 +136,7 @@ fn both(one: Outcome, other: Outcome) -> Outcome {
     Some(one?.into_iter().chain(other?).collect())
 }
 
-/// Returns the strictest of what all answers to open questions lead to.
+/// Returns the strictest outcome for all possible results of the open conditions.
 fn outcome(cases: &[Case], values: [&Known; 3]) -> Outcome {
     let open: Vec<usize> = (0..cases.len()).filter(|&at| cases[at].is(values) == Open).collect();
     let answers = (0..1_usize << open.len()).map(|answers| {
@@ -165,7 +166,7 @@ fn profile(cases: &[Case]) -> Value {
     })
 }
 
-/// Returns who is asked until a call is permitted, each by the group of theirs. `None` if it is denied.
+/// Returns the groups that are asked until a call is permitted, or `None` if the call is denied.
 fn decided(profile: &Profile, facts: &mut Value, call: &Value) -> Outcome {
     let mut asked = BTreeSet::new();
     for _ in 0..4 {
@@ -208,7 +209,7 @@ fn the_strictest_of_open_cases_and_of_what_follows_decides() {
         if let Some(above) = &above {
             let rules = json!([{"profile": profile(above)}]);
             facts["parent"] = json!({"run": "r0", "call": "c0", "tools": ["act"], "rules": rules, "budget": {}});
-            // If every case of the parent denies, the tool is not even delegated.
+            // If every case of the parent denies, the tool is not delegated.
             expected = both(expected, outcome(above, by_value));
         }
         open += usize::from(own.iter().any(|case| case.is(by_value) == Open));
@@ -235,16 +236,16 @@ fn values_of_a_list_must_agree() {
     for (arguments, is_allowed) in [
         (r#"{"list":[{"path":"/a/x"},{"path":"/a/y"}]}"#, [true, false]),
         (r#"{"list":[{"path":"/b"},{"path":"/c"}]}"#, [false, true]),
-        // Some hold and some do not, or something has no value: neither case may be the laxer one.
+        // The condition is true for some items only, or an item has no value: the laxer case must not apply.
         (r#"{"list":[{"path":"/a/x"},{"path":"/b"}]}"#, [false, false]),
         (r#"{"list":[{"path":"/a/x"},{}]}"#, [false, false]),
         (r#"{"list":[{"path":"/b"},{}]}"#, [false, false]),
         (r#"{"list":[{"path":"/b"},"/a"]}"#, [false, false]),
         (r#"{"list":"/a"}"#, [false, false]),
-        // Nothing is there.
+        // There are no values.
         (r#"{"list":[]}"#, [false, true]),
         ("{}", [false, true]),
-        // Names that servers may read as others.
+        // Names that some servers treat as equal to other names.
         (r#"{"List":[{"path":"/a/x"}]}"#, [false, false]),
         (r#"{"list":[{"Path":"/a/x"}]}"#, [false, false]),
     ] {

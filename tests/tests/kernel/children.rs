@@ -1,4 +1,4 @@
-//! Children: each member of a profile that judges calls of an agent also judges the calls of its children.
+//! Children: each profile member that judges an agent's calls also judges the calls of the agent's children.
 
 use std::collections::BTreeSet;
 
@@ -6,23 +6,23 @@ use seamgate_kernel::{Profile, advance};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// An Ed25519 key as profiles have it. Nothing here verifies a signature.
+/// An Ed25519 key in the format of profiles. These tests verify no signatures.
 const KEY: &str = "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg";
 
-/// A call of a child and its expected outcome: `allow`, `approval`, or the code of a denial.
+/// A child's call and its expected outcome: `allow`, `approval`, or the code of a denial.
 struct Case {
-    /// Changes the profile of the parent so that the member forbids the last call.
+    /// Changes the parent's profile so that the member forbids the last call.
     parent: fn(&mut Value),
     /// Changes the profile of the child.
     child: fn(&mut Value),
-    /// The calls, in sequence, both in the child and in the parent itself. The last one is checked.
+    /// The calls in order. They are made in the child and in the parent itself. The last one is checked.
     calls: &'static [(&'static str, &'static str)],
     outcome: &'static str,
 }
 
 enum Member {
     Judges(Case),
-    /// It judges no call of a child. Why.
+    /// The member judges no call of a child, for this reason.
     JudgesNone(&'static str),
 }
 
@@ -36,7 +36,7 @@ const fn judges(
 
 const ACT: (&str, &str) = ("act", r#"{"service":"prod"}"#);
 
-/// The same with more than 256 bytes.
+/// The same call with more than 256 bytes of arguments.
 const ACT_AT_LENGTH: (&str, &str) = (
     "act",
     r#"{"service":"cart","note":"long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long "}"#,
@@ -64,7 +64,7 @@ fn members() -> Vec<(&'static str, Member)> {
                     parent["flows"] = json!([{"after": "private", "to": "effectful", "then": "deny"}]);
                 },
                 &[ACT],
-                // It is not even handed on.
+                // The context is not passed to the child.
                 "parent|flow",
             ),
         ),
@@ -282,7 +282,7 @@ fn members() -> Vec<(&'static str, Member)> {
     ]
 }
 
-/// Returns a label that a parent's rule gives to a result, and the child's does not.
+/// Returns the case of a label that the parent's rule gives to a result, but the child's rule does not.
 fn label(label: &'static str) -> Member {
     let parent: fn(&mut Value) = match label {
         "partial" => |parent| after(parent, "partial", json!({"partial": "$.some", "labels": []})),
@@ -315,7 +315,7 @@ fn agent(name: &str) -> Value {
     })
 }
 
-/// One run, natively.
+/// A run in the native kernel.
 struct Run {
     profile: Profile,
     state: Option<String>,
@@ -354,7 +354,7 @@ impl Run {
         self.send(event);
     }
 
-    /// Lets the model ask for a call. Returns what was decided: `allow`, `approval`, or the code of a denial.
+    /// Makes the model request a call. Returns the decision: `allow`, `approval`, or the code of a denial.
     fn call(&mut self, tool: &str, arguments: &str) -> (String, Value) {
         let key = self.model.clone();
         let step =
@@ -394,7 +394,7 @@ fn with_child(mut parent: Value, child: &Value) -> Value {
     parent
 }
 
-/// Starts a child of a parent. `call` is the key of the delegation.
+/// Starts a child of a parent. Returns the child and the action of the delegation.
 fn delegate(parent: &mut Run, child: &Value) -> (Run, Value) {
     let (outcome, step) = parent.call("delegate_child", r#"{"reason":"because"}"#);
     assert_eq!(outcome, "allow");
@@ -415,7 +415,7 @@ fn each_member_that_judges_an_agent_judges_its_children() {
     for (name, member) in members() {
         let Member::Judges(case) = member else { continue };
         let (mut parent, mut child) = (agent("parent"), agent("child"));
-        // Without the member, the child may.
+        // Without the member, the child's call is allowed.
         assert_eq!(in_a_child(&parent, &child, case.calls).0, "allow", "{name}: without it");
         (case.parent)(&mut parent);
         (case.child)(&mut child);
@@ -495,7 +495,7 @@ fn a_key_counts_whoever_has_it() {
         (Some(KEY), None, json!({"anna": [KEY]})),
         (None, Some(KEY), json!({"anna": [KEY]})),
         (Some(KEY), Some(KEY), json!({"anna": [KEY]})),
-        // Nobody can sign with both.
+        // No key is valid for both.
         (Some(KEY), Some(other), json!({"anna": []})),
         (None, None, Value::Null),
     ] {
@@ -524,7 +524,7 @@ fn equal_calls_count_over_the_whole_tree() {
     let mut parent = agent("parent");
     parent["budget"]["same_call"] = json!(2);
     let parent = with_child(parent, &child);
-    // The parent, a child, the parent again.
+    // A call in the parent, a call in a child, and a call in the parent again.
     let mut run = Run::new(&parent);
     run.start("p1", None);
     assert_eq!(run.calls(&[ACT]).0, "allow");
@@ -571,7 +571,7 @@ fn children_that_run_at_once_share_the_limit_of_equal_calls() {
             let reserved = |one: &Value| one["parent"]["rules"][0]["reserved"].as_u64().unwrap_or_default();
             let expected = u64::from(limit == Some(2));
             assert_eq!(first.iter().map(reserved).collect::<Vec<_>>(), [expected, expected], "{limit:?} {effect}");
-            // Of two calls one each, and not the one that the parent made.
+            // Of two equal calls, each child may make one, but not the call that the parent already made.
             for (calls, limited) in
                 [(&[ACT][..], "same_call"), (&[("act", "{}")], "allow"), (&[("act", "{}"); 2], "same_call")]
             {
@@ -582,12 +582,12 @@ fn children_that_run_at_once_share_the_limit_of_equal_calls() {
             }
             continue;
         }
-        // It knows the call of its parent, which came after it in the same output.
+        // The child counts its parent's call, although that call follows it in the same output.
         let mut below = Run::new(&child);
         below.start("p1/c1", Some(&first[0]["parent"]));
         assert_eq!(below.calls(&[ACT]).0, "same_call");
         run.send(json!({"type": "tool_started", "call": "c1"}));
-        // An interruption changes nothing of it.
+        // An interruption does not change this.
         let step = run.send(json!({"type": "resumed"}));
         assert!(delegated(&step).len() == 1 && delegated(&step)[0]["call"] == "c1", "{step:#}");
         let used = json!({"steps": 1, "calls": {"0123456789abcdef0123456789abcdef": 1}});
@@ -605,7 +605,7 @@ fn a_rate_counts_over_the_whole_tree() {
     let mut parent = agent("parent");
     parent["tools"][0]["rate"] = json!("3/hour");
     let parent = with_child(parent, &child);
-    // The parent, a child, the parent again: by its report, or without one.
+    // A call in the parent, a call in a child, and a call in the parent again, with and without a report of the child.
     for is_reported in [true, false] {
         let mut run = Run::new(&parent);
         run.start("p1", None);
@@ -647,7 +647,7 @@ fn of_children_that_may_use_the_same_tool_with_a_rate_one_runs_at_a_time() {
     let step = run.send(json!({"type": "model_output", "key": key, "calls": [call("a"), call("b"), own]}));
     let first = delegated(&step);
     assert_eq!(first.len(), 1);
-    // It knows the call of its parent, and the second child knows both.
+    // The first child counts its parent's call, and the second child counts both calls.
     let mut below = Run::new(&child);
     below.start("p1/c1", Some(&first[0]["parent"]));
     assert_eq!([below.calls(&[ACT]).0, below.calls(&[ACT]).0], ["allow", "rate"]);
@@ -682,7 +682,7 @@ fn bounds_without_rules_are_refused() {
     }
 }
 
-/// Adds a few rules, or none.
+/// Adds a few rules, possibly none.
 fn random_rules(profile: &mut Value, random: &mut Random) {
     if random.chance(30) {
         let then = random.one(&["deny", "approval"]);
@@ -752,7 +752,7 @@ fn no_child_may_do_more_than_its_parent() {
             ]);
             let outcomes = [&mut itself, &mut alone, &mut below].map(|run| run.call(tool, arguments).0);
             let [by_parent, by_child, by_both] = outcomes.each_ref().map(|outcome| rank(outcome));
-            // It may be stricter: what the parent labels, the flows of the child see.
+            // The result may be stricter: the child's flows also see the labels from the parent's rules.
             assert!(
                 by_both >= by_parent.max(by_child),
                 "round {round}: {tool} {arguments}: {outcomes:?}\n{parent:#}\n{child:#}"
@@ -779,7 +779,7 @@ fn a_child_of_a_child_is_judged_by_both() {
     let (outcome, step) = itself.call("delegate_child", r#"{"reason":"because"}"#);
     assert_eq!(outcome, "allow");
     let mut parent = of_type(&step["actions"], "delegate").expect("the child is started")["parent"].clone();
-    // Handed on by a host that makes the bounds itself.
+    // A host that builds the bounds itself may delegate this tool.
     parent["tools"].as_array_mut().expect("tools").push(json!("delegate_child"));
     let mut run = Run::new(&middle);
     run.start("p1", Some(&parent));

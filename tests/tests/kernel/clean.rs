@@ -1,5 +1,5 @@
-//! Tests what a model may read of any text: nothing hidden, no secret, and the same when it is sanitized again.
-//! `docs/clean.md` has tables of what PyRIT's converters make of prompts, and of findings in ordinary texts.
+//! Tests the text that a model may read: it contains no hidden characters and no secrets, and sanitizing it again does
+//! not change it. `docs/clean.md` has tables of the outputs of PyRIT's converters, and of findings in ordinary texts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -208,7 +208,7 @@ const PIECES: &[&str] = &[
     "指令",
 ];
 
-/// Secrets as a whole, of each kind that the pieces can hide.
+/// Complete secrets of each kind that the pieces can hide.
 const SECRETS: &[&str] = &[
     "AKIAQRSTUVWXYZ234567",
     "ghp_q1w2e3r4t5z6u7i8o9p0q1w2e3r4t5z6u7i8",
@@ -225,7 +225,7 @@ fn text(random: &mut Random) -> String {
 }
 
 /// Returns whether all hidden characters of a text also occur in ordinary text: line ends, tabs, and characters inside
-/// emoji, in words of some scripts and after ideographs.
+/// emoji, in words of some scripts or after ideographs.
 fn shows_all(text: &str) -> bool {
     text.char_indices().all(|(at, character)| {
         let before = text[..at].chars().next_back();
@@ -264,7 +264,7 @@ fn cleaned_text_hides_nothing_and_stays_as_it_is() {
         found.extend(found_in.redacted.found().map(|(kind, _)| kind));
         found.extend(found_in.instructions.iter().map(|instruction| instruction.kind.as_str()));
     }
-    // Texts that are never anything would show nothing.
+    // If no text caused a finding, the test would prove nothing.
     assert!(found.len() >= 20, "{found:?}");
 }
 
@@ -292,7 +292,8 @@ fn no_piece_of_a_text_shows_part_of_a_secret() {
             1 => secret.chars().flat_map(|letter| [letter, '\u{200b}']).collect(),
             _ => secret.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect(),
         };
-        // Something else may claim the secret, but it is never shown. What is before it does not join it.
+        // The secret may be part of a longer finding, but it is never shown. The blanks separate it from the text
+        // before it.
         let text = format!("{} {hidden} {}", text(random), text(random));
         let inspected = inspect(&text);
         let from = random.below(text.len());
@@ -318,7 +319,7 @@ fn pieces_make_the_whole() {
         inspected.write(0..cut, &mut out);
         inspected.write(cut..text.len(), &mut out);
         let whole = sanitize(&text).text;
-        // A text that the cut splits is in both pieces.
+        // If the cut splits a finding, both pieces contain its replacement.
         assert!(out == whole || out.len() > whole.len(), "{text:?} at {cut}: {out:?}");
     }
 }
@@ -327,8 +328,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clean")
 }
 
-/// Returns a text that a converter made: its group, the converter with its arguments, the number of the prompt, the
-/// text.
+/// Returns the texts that converters made, each with its group, the converter with its arguments, and the number of the
+/// prompt.
 fn converted() -> Vec<(String, String, usize, String)> {
     let lines = fs::read_to_string(folder().join("pyrit.jsonl")).expect("the texts");
     let texts: Vec<_> = lines
@@ -360,7 +361,7 @@ fn nothing_that_pyrit_hides_reaches_a_model() {
     let mut escaped = 0;
     for (group, name, _, text) in converted() {
         let cleaned = check(&text);
-        // Letters that are emoji have a selector each, as in ordinary text.
+        // Letters that are emoji have a variation selector each, as in ordinary text.
         let is_hiding = |character: &char| {
             is_hidden(*character) && *character != '\n' && !(name == "Emoji" && *character == '\u{fe0f}')
         };
@@ -374,7 +375,7 @@ fn nothing_that_pyrit_hides_reaches_a_model() {
     assert!(escaped > 1000, "{escaped} characters");
 }
 
-/// After this line, the page is written by the test.
+/// The test writes the part of the page after this line.
 const WRITTEN: &str =
     "<!-- What follows is written by `BLESS=core cargo test --release -p seamgate-tests --test kernel -- clean`. -->\n";
 
@@ -395,7 +396,7 @@ fn list<'w>(counts: impl Iterator<Item = (&'w str, u32)>) -> String {
     if all.is_empty() { "–".to_owned() } else { all.join(", ") }
 }
 
-/// Returns each line of `examples.txt`, with escapes as in Rust, and what it becomes.
+/// Returns a table of each line of `examples.txt`, with Rust escapes, and its sanitized text.
 fn examples() -> String {
     let mut out = "\n## Examples\n\n| text | what the model reads | flagged |\n| --- | --- | --- |\n".to_owned();
     for line in fs::read_to_string(folder().join("examples.txt")).expect("the examples").lines() {
@@ -414,7 +415,7 @@ fn examples() -> String {
     out
 }
 
-/// `\u{…}` and `\n`, as in Rust; `\\` is a backslash.
+/// Unescapes `\u{…}`, `\n` and `\\`, as in Rust.
 fn unescaped(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -438,7 +439,7 @@ fn unescaped(line: &str) -> String {
 #[derive(Default)]
 struct Row {
     escaped: BTreeMap<&'static str, u32>,
-    /// For each prompt, how many of its texts were flagged, and as what.
+    /// For each prompt, the number of its texts that were flagged.
     flagged: BTreeMap<usize, u32>,
     texts: BTreeMap<usize, u32>,
     kinds: BTreeSet<&'static str>,
@@ -519,7 +520,8 @@ fn ordinary() -> String {
     out
 }
 
-/// `SEAMGATE_TEXTS` is a file with a path on each line: what is found in those texts, for whoever looks for false alarms.
+/// Prints the findings in the files whose paths are the lines of the file `SEAMGATE_TEXTS`. This helps to look for
+/// false alarms.
 #[test]
 fn texts_of_files_are_cleaned_once() {
     let Some(list) = std::env::var_os("SEAMGATE_TEXTS") else { return };

@@ -1,5 +1,5 @@
-//! Follow-up calls that an approval covers, against a list of what was approved: calls with random values, principals and
-//! times.
+//! Compares the follow-up calls that an approval covers with a list of approved calls. The calls have random values,
+//! principals and times.
 
 use seamgate_kernel::{Profile, permit};
 use seamgate_tests::Random;
@@ -11,10 +11,11 @@ const CALLS: usize = 60;
 /// The seconds for which a follow-up call is covered.
 const TTL_S: u64 = 100;
 
-/// Numbers, by their canonical form and their spellings.
+/// Numbers in canonical form, each with its spellings.
 const AMOUNTS: [(&str, &[&str]); 2] = [("12.5", &["12.5", "12.50", "125e-1"]), ("13", &["13", "13.0", "1.3E1"])];
 
-/// `ben` may approve both tools, `cleo` payments and what the flow asks for, and `dora` all.
+/// `ben` may approve both tools, `cleo` may approve payments and calls that the flow asks about, and `dora` may approve
+/// all calls.
 const PRINCIPALS: [&str; 3] = ["ben", "cleo", "dora"];
 
 fn profile() -> Profile {
@@ -42,14 +43,14 @@ fn profile() -> Profile {
     Profile::compile(&profile.to_string()).expect("a profile")
 }
 
-/// A follow-up call that somebody approved.
+/// A follow-up call that a principal approved.
 struct Approved {
     values: (Vec<&'static str>, &'static str),
     principal: &'static str,
     until: u64,
 }
 
-/// The facts of a run, as a host keeps them.
+/// The facts of a run, as a host stores them.
 struct Host {
     profile: Profile,
     facts: Value,
@@ -57,7 +58,7 @@ struct Host {
 }
 
 impl Host {
-    /// Returns the decision about a call, and keeps what it changes.
+    /// Returns the decision about a call, and stores the facts that it changes.
     fn permit(&mut self, tool: &str, arguments: &str, key: usize) -> Value {
         let call = json!({"key": format!("c{key}"), "tool": tool, "arguments": arguments});
         let decision = permit(&self.profile, &self.facts.to_string(), &call.to_string()).expect("a decision");
@@ -68,7 +69,7 @@ impl Host {
         decision
     }
 
-    /// Asks for a call and has a principal approve it. Returns whether it then runs.
+    /// Requests a call and lets a principal approve it. Returns whether the call then runs.
     fn approved(&mut self, tool: &str, arguments: &str, principal: &str) -> bool {
         self.calls += 1;
         let decision = self.permit(tool, arguments, self.calls);
@@ -111,7 +112,7 @@ fn what_was_not_approved_is_not_covered() {
                 approved.push(Approved { values, principal, until: now + TTL_S * 1000 });
                 continue;
             }
-            // Members that no path names are unconstrained.
+            // Members without a path are unconstrained.
             let arguments = format!(r#"{{"code":{},"amount":{amount_sent},"ids":{list}}}"#, random.below(10_000));
             host.calls += 1;
             let decision = host.permit("confirm", &arguments, host.calls);

@@ -1,5 +1,5 @@
-//! The kernel uses the defaults that `schemas/profile.schema.json` states: a profile that writes them out decides as the one that
-//! leaves them out, in all cases of calls and runs.
+//! Tests that the kernel uses the defaults in `schemas/profile.schema.json`. In all cases of calls and runs, a profile
+//! with explicit defaults decides like the same profile without them.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -14,13 +14,13 @@ static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../../schemas/profile.schema.json")).expect("JSON"));
 
 /// Members that the kernel ignores: the gate for MCP reads `equal_calls`, and
-/// `tests/gate-core/equal-calls-run-each.txt` has its default.
+/// `tests/gate-core/equal-calls-run-each.txt` tests its default.
 const NOT_OF_DECISIONS: [&str; 1] = ["/tools/*/equal_calls"];
 
-/// The outcome of a case whose profile does not load.
+/// The outcome of a case whose profile is invalid.
 const INVALID: &str = "invalid";
 
-/// A case of calls or runs, with its profile as a value.
+/// A case of calls or runs, with its profile as a JSON value.
 struct Case {
     name: String,
     profile: Value,
@@ -44,8 +44,8 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// Returns what becomes of the case under a profile. Digests are left out, because they are of the profile's bytes, and so are the
-    /// rules that a child is given.
+    /// Returns the outcome of the case under a profile. Digests and the rules of children are removed because they
+    /// depend on the profile's bytes.
     fn outcome(&self, profile: &Value) -> String {
         let Ok(profile) = Profile::compile(&profile.to_string()) else { return INVALID.to_owned() };
         let text = match &self.of {
@@ -62,7 +62,7 @@ impl Case {
                         lines.push(without_bytes(step));
                     })
                 });
-                // A word of a later event may stand for nothing now.
+                // A placeholder of a later event may have no value under this profile.
                 if let Err(error) = &played {
                     lines.push(error.to_string());
                 }
@@ -77,12 +77,12 @@ impl Case {
     }
 }
 
-/// Returns a step without what depends on the profile's bytes: the rules that it gives to children, and digests of events.
+/// Returns a step without the parts that depend on the profile's bytes: the rules for children, and digests of events.
 fn without_bytes(step: &str) -> String {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(members) => {
-                // Events that were seen are known by digests of theirs, and approvals have those of calls.
+                // `seen` contains digests of events, and `rules` contains profiles.
                 members.retain(|name, _| !["rules", "seen"].contains(&name.as_str()));
                 members.values_mut().for_each(strip);
             }
@@ -101,22 +101,22 @@ fn without_digests(text: &str) -> String {
     parts.fold(first, |text, part| text + "sha256:" + part.trim_start_matches(|c: char| c.is_ascii_hexdigit()))
 }
 
-/// Returns the schema to which another one refers, or the other one itself.
+/// Returns the schema to which a schema refers, or the schema itself.
 fn definition(schema: &Value) -> &Value {
     schema["$ref"].as_str().map_or(schema, |name| &SCHEMA["$defs"][name.trim_start_matches("#/$defs/")])
 }
 
-/// Returns the value of a keyword in a schema, or in the one to which it refers.
+/// Returns the value of a keyword in a schema, or in the schema to which it refers.
 fn keyword<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
     definition(schema).get(name).or_else(|| schema.get(name))
 }
 
-/// Returns the default of a member. A place that refers to a definition may say more of its members.
+/// Returns the default of a member. A default beside a reference overrides the default in the referenced definition.
 fn default<'s>(schema: &'s Value, name: &str, member: &'s Value) -> Option<&'s Value> {
     schema["properties"][name].get("default").or_else(|| member.get("default"))
 }
 
-/// Returns the paths of all members with a default for which [`other`] has another value.
+/// Returns the paths of all members with a default for which [`other`] returns another value.
 fn all_defaults() -> BTreeSet<String> {
     fn look(schema: &Value, place: &str, found: &mut BTreeSet<String>) {
         for (name, member) in keyword(schema, "properties").and_then(Value::as_object).into_iter().flatten() {
@@ -136,8 +136,8 @@ fn all_defaults() -> BTreeSet<String> {
     found
 }
 
-/// Writes the defaults that `choose` returns for the members that a value lacks. `choose` gets the member's path, with
-/// `*` for any index or chosen name, its schema, and its default.
+/// Adds the missing members of a value with the defaults that `choose` returns. `choose` receives the member's path,
+/// with `*` for any index or chosen name, its schema, and its default.
 fn write_out(
     value: &mut Value,
     schema: &Value,
@@ -184,7 +184,7 @@ fn whole(profile: &Value) -> Value {
     whole
 }
 
-/// Returns another value than the default that the schema takes; `None` for members whose own members have the defaults.
+/// Returns a valid value other than the default. Returns `None` for members whose own members have the defaults.
 fn other(path: &str, schema: &Value, default: &Value) -> Option<Value> {
     let schema = definition(schema);
     let words = schema["enum"].as_array().or_else(|| schema["anyOf"][0]["enum"].as_array());
@@ -236,7 +236,7 @@ fn another_value_than_the_default_changes_what_is_decided() {
             let mut changed = case.profile.clone();
             let mut is_written = false;
             write_out(&mut changed, &SCHEMA, "", &mut |place, schema, default| {
-                // An object on the way to the member is written, too.
+                // An object on the path to the member is added, too.
                 let is_on_the_way = path.starts_with(&format!("{place}/"));
                 is_written |= place == path;
                 if place == path { other(place, schema, default) } else { is_on_the_way.then(|| default.clone()) }

@@ -1,4 +1,4 @@
-//! Tests a run's memory of calls that ended: it is bounded, and forgets the oldest first.
+//! Tests a run's memory of calls that ended: its size is limited, and it forgets the oldest call first.
 
 use seamgate_kernel::{Profile, advance};
 use serde_json::{Value, json};

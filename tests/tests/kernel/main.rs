@@ -1,4 +1,5 @@
-//! The kernel by itself, natively: what agents may do, in any order of events, and what models may read.
+//! Native tests of the kernel: the permitted actions of agents in any order of events, and the text that models may
+//! read.
 
 mod cases;
 mod children;

@@ -1,12 +1,12 @@
-//! Results with images: what passes, and what the events of a run take.
+//! Results with images: the images that pass, and the events that a run accepts.
 
 use seamgate_kernel::{Profile, advance};
 use serde_json::{Value, json};
 
-/// 8 MiB of Base64, which are 6 MiB of bytes.
+/// 8 MiB of Base64, which decode to 6 MiB.
 const BASE64_BYTES: usize = 8 * 1024 * 1024;
 
-/// Returns the record of a result that has one image, and the length of the state after it.
+/// Returns the record of a result with one image, and the length of the state after it.
 fn observed(result: &Value) -> (Value, usize) {
     let profile = json!({
         "agent": "gate",

@@ -1,10 +1,10 @@
-//! Definitions of tools that cannot be used: each disables or hides its own tool, and no other.
+//! Invalid tool definitions. Each disables or hides its own tool, and no other.
 
 use seamgate_kernel::{Profile, Registry, advance, permit, project};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// Definitions of the tool `odd` that are invalid, and what their reasons name.
+/// Returns invalid definitions of the tool `odd`, each with a part of the expected reason.
 fn invalid() -> Vec<(String, &'static str)> {
     let property =
         |schema: &str| format!(r#"{{"name":"odd","inputSchema":{{"type":"object","properties":{{"x":{schema}}}}}}}"#);
@@ -25,14 +25,14 @@ fn invalid() -> Vec<(String, &'static str)> {
         (whole("[]"), "$.inputSchema must be a JSON Schema"),
         (whole(r#""a text""#), "$.inputSchema must be a JSON Schema"),
         (r#"{"name":"odd","parameters":{"type":"int"}}"#.to_owned(), "$.parameters.type"),
-        // These cannot be read at all.
+        // These definitions cannot be parsed.
         (whole(&format!("{}{}", r#"{"not":"#.repeat(200), "true".to_owned() + &"}".repeat(200))), "nested at most"),
         (r#"{"name":"odd","title":1,"title":2}"#.to_owned(), "$"),
         (r#"{"name":"odd","title":"\ud800"}"#.to_owned(), "$.title"),
     ]
 }
 
-/// Definitions in a list that belong to no tool of a profile.
+/// Entries of a list that belong to no tool of a profile.
 const STRANGERS: [&str; 12] = [
     "null",
     "1",
@@ -110,7 +110,7 @@ fn a_list_with_an_invalid_definition_hides_its_tool_and_no_other() {
     }
 }
 
-/// Returns JSON of any kind, also what no strict reader takes.
+/// Returns JSON of any kind, including text that a strict parser rejects.
 fn soup(random: &mut Random, depth: usize) -> String {
     match random.below(if depth == 0 { 6 } else { 9 }) {
         0 => "null".to_owned(),
@@ -190,7 +190,7 @@ fn no_list_of_definitions_is_refused_because_of_one() {
     }
 }
 
-/// Events as deep as the reader allows, and deeper: whatever a run takes has a view.
+/// Events that are as deep as the reader allows, and deeper. Every event that a run accepts has a view.
 #[test]
 fn an_event_that_a_run_takes_has_a_view() {
     let profile = Profile::compile(&profile(None)).unwrap_or_else(|fault| panic!("{}", fault.to_json()));

@@ -1,5 +1,5 @@
-//! Random profiles, facts and calls: a flow lets a call pass only if a naive search finds each of its values, and what
-//! stands in untrusted results at other paths changes nothing.
+//! Random profiles, facts and calls. A flow allows a call only if a naive search finds each of its values. The contents
+//! of untrusted results at other paths have no effect.
 
 use seamgate_checks::decisions::assert_sound_decision;
 use seamgate_kernel::{Profile, observe, permit};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const ROUNDS: u64 = 3000;
 
-/// The words of texts, results and arguments: some are parts of others, or look like them.
+/// The words of texts, results and arguments. Some are parts of other words or look like them.
 const WORDS: [&str; 12] = [
     "bob@x.com",
     "Bob@X.com",
@@ -86,7 +86,8 @@ fn profile(random: &mut Random) -> (Value, Vec<&'static str>) {
     (profile, names)
 }
 
-/// Returns whether a value occurs in a text as a whole, by a slow search that checks the surroundings of each place.
+/// Returns whether a value occurs in a text as a separate word, by a slow search that checks the surroundings of each
+/// match.
 fn stands_in(value: &Value, text: &str) -> bool {
     let borders = |character: char| character.is_whitespace() || "\"'`([{<,;:=)]}>!?.$".contains(character);
     match value {
@@ -110,7 +111,7 @@ fn stands_in(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Returns whether a string is a number of up to three digits, which proves nothing in a text.
+/// Returns whether a string is a number of up to three digits. Such a number in a text proves nothing.
 fn is_common(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.trim().len() <= 3 && text.trim().bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -123,7 +124,7 @@ fn is(value: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns whether one of the places has a value.
+/// Returns whether one of the places contains a value.
 fn occurs(value: &Value, names: &[&str], facts: &Value, contacts: &[Value]) -> bool {
     let texts = |name: &str| facts[name].as_array().into_iter().flatten().filter_map(Value::as_str);
     let said = |value: &Value| texts("said").any(|text| stands_in(value, text));

@@ -1,4 +1,5 @@
-//! Patterns in the names of tools: random entries against a plain reading of which entry a tool belongs to.
+//! Patterns in the names of tools: compares random entries with a simple implementation of the rule that assigns a tool
+//! to an entry.
 
 use seamgate_kernel::{Profile, permit, surface};
 use seamgate_tests::Random;
@@ -78,7 +79,7 @@ fn a_tool_belongs_to_the_entry_that_says_most_of_its_name() {
             allowed += usize::from(expected == "allow");
             assert_eq!(decided(&profile, tool), expected, "{tool} of {text}");
         }
-        // A tool that is not in the lock file is hidden, even if patterns match it.
+        // A tool that is missing in the lock file is hidden, even if patterns match it.
         let listed = json!({"servers": {"": {"tools": NAMES.map(|name| json!({"name": name}))}}}).to_string();
         let facts = r#"{"run":"r1","at":1,"principal":"joe"}"#;
         let shown: Value =

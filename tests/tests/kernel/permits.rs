@@ -1,4 +1,4 @@
-//! Random runs of `permit` and `observe`: what holds of all of them.
+//! Random runs of `permit` and `observe`, with the properties of all of them.
 
 use seamgate_checks::decisions::{assert_sound_decision, assert_sound_observation};
 use seamgate_kernel::{Profile, observe, permit};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 const PROFILE: &str = include_str!("../../calls/approval/profile.json");
 const FACTS: &str = include_str!("../../calls/approval/facts.json");
 
-/// A run of a caller who owns the loop: the model asks for anything, and persons, and others, decide anything.
+/// A run of a caller that owns the loop: the model requests any call, and any principal decides in any way.
 struct Run<'p> {
     profile: &'p Profile,
     facts: Value,
     random: Random,
-    /// Keys and digests of the effectful calls that were permitted.
+    /// The keys and digests of the effectful calls that were permitted.
     executed: Vec<(Value, Value)>,
     permitted: usize,
     asked: Option<Value>,
@@ -37,7 +37,7 @@ impl Run<'_> {
         json!({"key": key, "tool": self.random.one(&tools), "arguments": arguments})
     }
 
-    /// Somebody says something about an ask, or about something that was never asked.
+    /// Adds a decision of some principal about an ask, or about something that was never asked.
     fn decide(&mut self) {
         let asks = self.facts["asks"].as_array().cloned().unwrap_or_default();
         let Some(ask) = (!asks.is_empty()).then(|| self.random.one(&asks)) else { return };
@@ -86,8 +86,8 @@ impl Run<'_> {
         }
     }
 
-    /// Checks the rule in a second, different implementation: somebody of the group approved this digest at this key,
-    /// after the ask and before it expired, nobody of the group rejected it, and no call has used the approval.
+    /// Checks the rule with a different implementation: a member of the group approved this digest with this key, after
+    /// the ask and before it expired, no member of the group rejected it, and no call has used the approval.
     fn assert_approved(&self, decision: &Value) {
         let now = self.facts["at"].as_u64();
         let same = |other: &&Value| other["key"] == decision["key"] && other["digest"] == decision["digest"];

@@ -1,9 +1,9 @@
-//! `same_call` of a tool: in place of that of the budget, in an agent's own calls and in those of its children.
+//! `same_call` of a tool replaces that of the budget, for an agent's own calls and for those of its children.
 
 use seamgate_kernel::{Profile, permit};
 use serde_json::{Value, json};
 
-/// Returns how often equal calls are permitted, of at most 9.
+/// Returns how many of at most 9 equal calls are permitted.
 fn permitted(profile: &Value, tool: &str, above: Option<&Value>) -> usize {
     let profile = Profile::compile(&profile.to_string()).expect("a profile");
     let mut facts = json!({"run": "r1", "at": 1, "principal": "joe"});
@@ -50,7 +50,7 @@ fn a_limit_of_a_tool_stands_in_place_of_the_limit_of_the_budget() {
     ] {
         let own = profile(tool, budget, tool_calls);
         assert_eq!([permitted(&own, "poll", None), permitted(&own, "look", None)], [polls, looks], "{own}");
-        // A child without limits of its own has those of its parent, and its own do not widen them.
+        // A child without its own limits has the limits of its parent. Its own limits do not extend them.
         for child in [profile(None, None, 100), profile(Some(9), Some(9), 100)] {
             let expected = tool.or(budget).map_or(9, |limit| limit.min(9) as usize);
             assert_eq!(permitted(&child, "poll", Some(&own)), expected, "{own}");

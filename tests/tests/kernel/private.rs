@@ -1,17 +1,17 @@
-//! Non-interference: where a flow denies `egress` after `private`, two runs that differ only in private data send the
-//! same bytes to the tools with `egress`.
+//! Non-interference: if a flow denies `egress` after `private`, two runs that differ only in private data send the same
+//! bytes to the tools with `egress`.
 //!
-//! Each profile and each order of events is random. Two runs get the same events, except for the results of tools whose
-//! label is `private` (their content, status and length) and the values of contexts with this label. The steps of both
-//! must be the same as far as the other side sees them: which calls are sent to tools with `egress`, when, with which
-//! arguments, the decisions that allowed them, and their cancellations.
+//! Each profile and each order of events is random. Two runs receive the same events, except for the results of tools
+//! whose label is `private` (their content, status and length) and the values of contexts with this label. The steps of
+//! both runs must be equal in the parts that the outside can observe: the calls that are sent to tools with `egress`,
+//! their times and arguments, the decisions that allowed them, and their cancellations.
 //!
-//! The model decides nothing here: which calls are made, and when, is the same in both runs. Its arguments are the
-//! same, too, or else it is the worst model: it writes a digest of all steps so far into each argument.
+//! The model decides nothing here: both runs make the same calls at the same times. The arguments are either also the
+//! same, or they come from the worst possible model, which writes a digest of all steps so far into each argument.
 //!
-//! Not claimed: flows with `unless: origins` or an approval; a model that makes another call, or none, because of what
-//! it read; a tool without the label that returns private data; the time that a step takes; the end of a run whose
-//! budget private data used up.
+//! The test does not cover: flows with `unless: origins` or an approval; a model that makes another call, or none,
+//! because of the data that it read; a tool without the label that returns private data; the duration of a step; the
+//! end of a run whose budget private data used up.
 
 use seamgate_core::kernel_api::digest;
 use seamgate_kernel::{Profile, advance};
@@ -24,7 +24,7 @@ fn rounds() -> u64 {
     std::env::var("PRIVATE_RUNS").map_or(ROUNDS, |text| text.parse().expect("PRIVATE_RUNS is a number"))
 }
 
-/// The tools: their effect, and whether they are private and whether they have egress.
+/// The tools: name, effect, whether the tool is private, and whether it has egress.
 const TOOLS: [(&str, &str, bool, bool); 7] = [
     ("vault", "read", true, false),
     ("mailbox", "idempotent", true, false),
@@ -115,12 +115,12 @@ fn data(random: &mut Random) -> Value {
     }
 }
 
-/// One thing that happens in both runs. Numbers name a call by its place.
+/// An event that occurs in both runs. Numbers identify a call by its index.
 #[derive(Clone)]
 enum Move {
     Call(&'static str, u64),
     Started(usize),
-    /// The data in one run and in the other, which are the same for tools that are not private.
+    /// The data of the first and of the second run. They are equal for tools that are not private.
     Result(usize, [Value; 2]),
     Failed(usize, [String; 2], &'static str),
     Cancelled(usize),
@@ -161,7 +161,7 @@ fn text(random: &mut Random) -> String {
     data(random).to_string()
 }
 
-/// A run, and what the other side sees of it.
+/// A run, and the part of it that the outside can observe.
 struct Run<'p> {
     profile: &'p Profile,
     side: usize,
@@ -170,12 +170,12 @@ struct Run<'p> {
     state: Option<String>,
     /// A digest of all steps so far.
     read: String,
-    /// Each call with its tool, the digest that was asked about, and whether it is being made.
+    /// Each call: its tool, the digest of its ask, and whether it is in flight.
     calls: Vec<(String, Option<Value>, bool)>,
     seen: Vec<String>,
-    /// `true` once private data came.
+    /// `true` after private data has arrived.
     has_private: bool,
-    /// `true` if something was sent out after that.
+    /// `true` if a call with egress was sent after that.
     is_late: bool,
 }
 
@@ -216,7 +216,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the place of a call by its key, `c1`, `c2` and so on.
+    /// Returns the index of a call by its key: `c1`, `c2` and so on.
     fn index(&self, key: &Value) -> usize {
         let number = key.as_str().and_then(|key| key.trim_start_matches('c').parse::<usize>().ok());
         number.map_or(0, |number| number - 1)

@@ -1,4 +1,4 @@
-//! `rate` of a tool: a window that slides over the times of its permitted calls.
+//! `rate` of a tool: a sliding window over the times of its permitted calls.
 
 use seamgate_kernel::{Profile, permit};
 use seamgate_tests::Random;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const UNITS: [(&str, u64); 4] = [("second", 1_000), ("minute", 60_000), ("hour", 3_600_000), ("day", 86_400_000)];
 
-/// The calls of one run, as the facts of their decisions count them.
+/// The calls of a run, as the facts of their decisions count them.
 struct Calls {
     profile: Profile,
     facts: Value,
@@ -25,7 +25,7 @@ impl Calls {
         Calls { profile, facts, made: 0 }
     }
 
-    /// Decides about a call. The error is the message of a denial by a rate.
+    /// Decides about a call. The error is the message of a denial because of a rate.
     fn call(&mut self, tool: &str, at: u64) -> Result<(), String> {
         self.made += 1;
         self.facts["at"] = json!(at);
@@ -41,7 +41,7 @@ impl Calls {
     }
 }
 
-/// Returns the seconds after which a denial lets the next call run.
+/// Returns the number of seconds after which the next call may run, according to a denial.
 fn seconds(message: &str) -> u64 {
     let (_, rest) = message.split_once("may run in ").expect("it says when");
     rest.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")
@@ -55,13 +55,13 @@ fn no_window_has_more_calls_than_the_rate_and_only_a_full_one_denies() {
         let (unit, window) = random.one(&UNITS);
         let count = 1 + random.below(6);
         let tools = json!([{"name": "poll", "effect": "read", "permit": "allow", "rate": format!("{count}/{unit}")}]);
-        // The same rate of an agent above decides alike.
+        // The same rate of a parent agent has the same effect.
         let free = json!([{"name": "poll", "effect": "read", "permit": "allow"}]);
         let mut calls = if random.chance(50) { Calls::new(&tools, None) } else { Calls::new(&free, Some(&tools)) };
         let goes_back = random.chance(30);
         let mut now = 1_790_000_000_000;
         let mut allowed: Vec<u64> = Vec::new();
-        // A call that left the window does not come back into it with the clock.
+        // A call that has left the window does not return to it if the clock goes back.
         let mut counted: Vec<u64> = Vec::new();
         for _ in 0..60 {
             let step = random.below(usize::try_from(window).expect("it fits") * 2 / count) as u64;
@@ -70,7 +70,7 @@ fn no_window_has_more_calls_than_the_rate_and_only_a_full_one_denies() {
             match calls.call("poll", now) {
                 Ok(()) => {
                     assert!(!is_full, "round {round}: {allowed:?} {now}");
-                    // A call after the clock went back comes after the calls before it.
+                    // After the clock went back, a new call still counts as later than the calls before it.
                     let time = allowed.last().map_or(now, |&last| last.max(now));
                     allowed.push(time);
                     counted.push(time);

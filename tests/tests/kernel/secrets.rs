@@ -1,4 +1,5 @@
-//! References to secrets: only what a rule of the profile names is one, and it needs neither scope nor origin.
+//! References to secrets: only a reference that a rule of the profile names is resolved. It needs neither scope nor
+//! origin.
 
 use seamgate_kernel::{Profile, permit};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Random sequences of runs: a read never has fewer labels than any earlier write to its key had.
+//! Random sequences of runs: a read always has at least the labels of every earlier write to its key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ fn profile() -> Profile {
     Profile::compile(&json!({"agent": "a", "tools": tools}).to_string()).expect("a profile")
 }
 
-/// Returns a spelling of a key, as a server of files might accept it.
+/// Returns a spelling of a key that a file server might accept.
 fn spelling(random: &mut Random, key: usize) -> Value {
     let name = format!("notes/n{key}.md");
     match random.below(9) {
@@ -63,7 +63,7 @@ fn a_read_has_the_labels_of_all_writes_to_its_key() {
             });
             let (key, other) = (random.below(keys), random.below(keys));
             let tool = random.one(&["write", "write", "move", "read", "read", "search", "clear"]);
-            // Few calls concern the whole store, so that most others are about keys.
+            // Calls for the whole store are rare, so that most calls are about keys.
             let tool = if tool == "clear" && !random.chance(5) { "write" } else { tool };
             let arguments = match tool {
                 "write" | "read" => json!({"path": spelling(&mut random, key)}),
@@ -72,7 +72,7 @@ fn a_read_has_the_labels_of_all_writes_to_its_key() {
             };
             let call = json!({"key": format!("c{number}"), "tool": tool, "arguments": arguments}).to_string();
             let at = format!("seed {seed}, call {number}: {call}");
-            // The result of a write counts as a read, and stands here before the write itself.
+            // The result of a write counts as a read. It is checked before the write itself is recorded.
             let read = observe(&profile, &facts.to_string(), &call, r#"{"text":"x"}"#).expect("an observation");
             let read: Value = serde_json::from_str(&read).expect("JSON");
             let found: BTreeSet<&str> =

@@ -1,5 +1,5 @@
-//! Tests what a model reads of results between 15 and 60 KB under a profile with defaults: how much of the room is
-//! used, whether records stay whole, and whether JSON stays JSON.
+//! Tests how a model sees results between 15 and 60 KB under a profile with defaults: how much of the room is used,
+//! whether records stay complete, and whether JSON stays valid.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// The default of `result.max_bytes`.
 const ROOM: usize = 20_000;
 
-/// The shapes of results that an agent reads, each equally frequent.
+/// The shapes of results that an agent reads. All have the same frequency.
 const SHAPES: [&str; 14] = [
     "array",
     "pretty array",
@@ -64,7 +64,7 @@ fn words(random: &mut Random, count: usize) -> String {
     (0..count).map(|_| random.one(WORDS)).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a record of an API: some have lists and objects of their own.
+/// Returns a record of an API. Some records contain lists and objects.
 fn record(random: &mut Random, number: usize, length: usize) -> Value {
     let mut record = Map::new();
     record.insert("id".to_owned(), json!(format!("r-{number}")));
@@ -81,12 +81,12 @@ fn record(random: &mut Random, number: usize, length: usize) -> Value {
     Value::Object(record)
 }
 
-/// A result, and the records or lines that must stay whole.
+/// A result, and the records or lines that must stay complete.
 struct Reading {
     result: Value,
     records: BTreeMap<String, Value>,
     lines: BTreeSet<String>,
-    /// `true` if each text, or each of its lines, is JSON.
+    /// `true` if each text, or each line of it, is JSON.
     is_json: bool,
     is_lines: bool,
 }
@@ -186,7 +186,7 @@ fn reading(random: &mut Random, shape: &str) -> Reading {
     }
 }
 
-/// Returns what is passed on to the model.
+/// Returns the part of a result that the model sees.
 fn shown(result: &Value) -> Value {
     static PROFILE: LazyLock<Profile> = LazyLock::new(|| {
         let profile = json!({"agent": "a", "tools": [{"name": "read", "effect": "read", "permit": "allow"}]});
@@ -248,7 +248,7 @@ impl Figures {
         }
     }
 
-    /// Looks for records: each must be one that was given.
+    /// Counts the records in a value. A record is complete if it equals an original record.
     fn look(&mut self, value: &Value, reading: &Reading) {
         match value {
             Value::Object(members) if members.contains_key("id") => {
@@ -301,7 +301,7 @@ fn line(shape: &str, figures: &Figures) {
     println!("| {shape} | {reads} | {cut} | {used:.1} % | {shown} of {of} | {split} | {not_json} |");
 }
 
-/// Any value: nested, with strings of all lengths, some of which are JSON or bytes in Base64.
+/// Returns a random nested value with strings of all lengths. Some strings are JSON or Base64.
 fn value(random: &mut Random, depth: usize) -> Value {
     let count = random.one(&[0, 1, 3, 40]);
     match random.below(if depth == 0 { 4 } else { 7 }) {

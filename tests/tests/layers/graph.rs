@@ -1,18 +1,18 @@
-//! Modules in a tree, and which of them uses which.
+//! A tree of modules, and the uses between them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
 
-/// A module by the names from the root to it.
+/// The path of a module: the names from the root to it.
 pub(crate) type Path = Vec<String>;
 
-/// Which modules of a tree use which.
+/// The uses between the modules of a tree.
 #[derive(Default)]
 pub(crate) struct Graph {
     files: BTreeSet<String>,
-    /// For each folder, a module in it that uses another one in it, with the files that do.
+    /// For each folder: a module in it, another module in it that the first one uses, and the files with these uses.
     uses: BTreeMap<Path, BTreeMap<(String, String), BTreeSet<String>>>,
 }
 
@@ -28,7 +28,7 @@ impl Graph {
         self.files.insert(file.to_owned());
     }
 
-    /// Adds that a module uses another one. Uses between a module and one around it are of no folder.
+    /// Adds that a module uses another one. Uses between a module and one that encloses it belong to no folder.
     pub(crate) fn add(&mut self, file: &str, from: &[String], to: &[String]) {
         let shared = from.iter().zip(to).take_while(|(one, other)| one == other).count();
         if let (Some(one), Some(other)) = (from.get(shared), to.get(shared)) {
@@ -36,7 +36,7 @@ impl Graph {
         }
     }
 
-    /// Adds that a module of a folder uses another one of it.
+    /// Adds that a module of a folder uses another module of the same folder.
     pub(crate) fn add_between(&mut self, file: &str, folder: &[String], from: &str, to: &str) {
         let uses = self.uses.entry(folder.to_vec()).or_default();
         uses.entry((from.to_owned(), to.to_owned())).or_default().insert(file.to_owned());
@@ -50,7 +50,7 @@ impl Graph {
         self.uses.len()
     }
 
-    /// Returns the modules that use each other, in each folder: its strongly connected components of more than one
+    /// Returns the modules of each folder that use each other: the strongly connected components with more than one
     /// module.
     pub(crate) fn circles(&self) -> Vec<Circle> {
         self.uses.iter().flat_map(|(folder, uses)| circles(folder, uses)).collect()
@@ -77,7 +77,7 @@ fn circles(folder: &Path, uses: &BTreeMap<(String, String), BTreeSet<String>>) -
         .collect()
 }
 
-/// Returns all that a module uses, directly or through others.
+/// Returns all modules that a module uses, directly or through others.
 fn reached<'u>(from: &'u str, uses: &'u BTreeMap<(String, String), BTreeSet<String>>) -> BTreeSet<&'u str> {
     let mut reached = BTreeSet::new();
     let mut left = vec![from];
@@ -89,7 +89,7 @@ fn reached<'u>(from: &'u str, uses: &'u BTreeMap<(String, String), BTreeSet<Stri
 }
 
 impl Circle {
-    /// Returns the folder, by its path from the root.
+    /// Returns the path of the folder from the root.
     pub(crate) fn folder(&self) -> String {
         self.folder.join("/")
     }

@@ -1,9 +1,9 @@
 //! The modules of each folder form layers: no module uses one that uses it, directly or through others.
 //!
-//! In a folder, a module stands for all that is inside of it. A module may use what the modules around it declare. The rule
-//! holds for Rust, TypeScript and Python.
+//! In a folder, a module represents everything inside it. A module may use the declarations of the modules around it.
+//! The rule applies to Rust, TypeScript and Python.
 //!
-//! The counts: `cargo test --release -p seamgate-tests --test layers -- --nocapture`.
+//! `cargo test --release -p seamgate-tests --test layers -- --nocapture` prints the counts.
 
 mod graph;
 mod rust;
@@ -16,10 +16,10 @@ use std::{
 
 use graph::Graph;
 
-/// Folders that hold no source of the project.
+/// Folders without source code of the project.
 const APART: [&str; 4] = ["node_modules", "target", ".git", "dist"];
 
-/// Crates whose root declares nothing for the modules in it.
+/// Crates whose root declares nothing for its modules.
 const BARE: [&str; 10] = [
     "guest/core/src",
     "guest/kernel/src",
@@ -33,14 +33,14 @@ const BARE: [&str; 10] = [
     "xtask/src",
 ];
 
-/// Bindings that are generated.
+/// Generated bindings.
 const GENERATED: [&str; 1] = ["bindings.rs"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
 }
 
-/// Returns the files below a folder that have this extension, each by its path in the folder and its text.
+/// Returns the files below a folder with this extension. Each has its path in the folder and its text.
 fn files(folder: &Path, extension: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -62,7 +62,7 @@ fn files(folder: &Path, extension: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the folders of sources of all crates.
+/// Returns the source folders of all crates.
 fn crates() -> Vec<String> {
     let manifests =
         files(&root(), "toml").into_iter().map(|(name, _)| name).filter(|name| name.ends_with("Cargo.toml"));

@@ -1,4 +1,4 @@
-//! Rust: the modules that the paths in a file lead to.
+//! Rust: the modules to which the paths in a file lead.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use syn::{
 
 use crate::graph::{Graph, Path};
 
-/// The name that the root of a crate has among its modules.
+/// The name of a crate's root among its modules.
 const ROOT: &str = "(root)";
 
-/// Returns the graph of the modules of a crate, by its files.
+/// Returns the module graph of a crate, from its files.
 ///
-/// `holds_root`: nothing may use what the root declares.
+/// If `holds_root` is set, no module may use a declaration of the root.
 pub(crate) fn graph<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, holds_root: bool) -> Graph {
     let files: Vec<_> = files.into_iter().collect();
-    // A program beside a library uses it as any other crate does.
+    // A program beside a library uses the library like any other crate.
     let has_library = files.iter().any(|(name, _)| *name == "lib.rs");
     let files = files.into_iter().filter(|(name, _)| !(has_library && *name == "main.rs"));
     let parsed = files.map(|(name, text)| {
@@ -35,7 +35,7 @@ pub(crate) fn graph<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, hol
         for path in paths(file) {
             let Some(to) = tree.resolve(module, &path) else { continue };
             graph.add(name, module, &to);
-            // The root uses all others.
+            // The root uses all other modules.
             if let (true, Some(top)) = (holds_root && to.is_empty(), module.first()) {
                 graph.add_between(name, &[], top, ROOT);
             }
@@ -48,7 +48,7 @@ pub(crate) fn graph<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>, hol
     graph
 }
 
-/// `a/b` of `a/b.rs` and of `a/b/mod.rs`; nothing of the root.
+/// Returns `a/b` for `a/b.rs` and for `a/b/mod.rs`, and an empty path for the root.
 fn module_of(file: &str) -> Path {
     let name = file.trim_end_matches(".rs");
     let name = name.strip_suffix("/mod").unwrap_or(name);
@@ -58,14 +58,14 @@ fn module_of(file: &str) -> Path {
     }
 }
 
-/// The names that a module has.
+/// The names in a module.
 #[derive(Default)]
 struct Names {
-    /// The names that it declares itself.
+    /// The names that the module declares itself.
     own: BTreeSet<String>,
-    /// The names that it imports with `use`, with their paths.
+    /// The names that the module imports with `use`, with their paths.
     used: BTreeMap<String, Path>,
-    /// The modules that it imports with `use …::*`.
+    /// The modules that the module imports with `use …::*`.
     all_of: Vec<Path>,
 }
 
@@ -98,7 +98,7 @@ impl<'f> Tree<'f> {
         Tree { files, modules }
     }
 
-    /// Returns whether a file is a module that is declared for more than tests.
+    /// Returns whether a file is a module that is compiled outside tests.
     fn is_compiled(&self, module: &Path) -> bool {
         let mut around = module.clone();
         while let Some(name) = around.pop() {
@@ -109,13 +109,13 @@ impl<'f> Tree<'f> {
         true
     }
 
-    /// Returns the module that declares what a path leads to. `None` if it leads out of the crate.
+    /// Returns the module that declares the target of a path. Returns `None` if the path leads out of the crate.
     fn resolve(&self, from: &Path, path: &[String]) -> Option<Path> {
         self.resolve_within(from, path, 0)
     }
 
     fn resolve_within(&self, from: &Path, path: &[String], level: usize) -> Option<Path> {
-        // `use` can go in circles.
+        // Imports can be circular.
         if level > 16 {
             return None;
         }
@@ -149,7 +149,7 @@ impl<'f> Tree<'f> {
             return Some(at.clone());
         }
         if let Some(used) = names.used.get(name) {
-            // Names from another crate count as declared here for this crate.
+            // A name from another crate counts as declared in this module.
             let whole = [used.clone(), rest.to_vec()].concat();
             return Some(self.resolve_within(at, &whole, level + 1).unwrap_or_else(|| at.clone()));
         }
@@ -165,7 +165,7 @@ fn child(module: &Path, name: &str) -> Path {
     [module.clone(), vec![name.to_owned()]].concat()
 }
 
-/// Returns the paths of a `use`, each with the name that it declares: `None` for `*`.
+/// Returns the paths of a `use`, each with the name that it declares, or with `None` for `*`.
 fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     fn walk(tree: &UseTree, before: &Path, found: &mut Vec<(Path, Option<String>)>) {
         match tree {
@@ -188,7 +188,7 @@ fn tree_of(item: &ItemUse) -> Vec<(Path, Option<String>)> {
     found
 }
 
-/// Returns the paths in a file, without those in its tests.
+/// Returns the paths in a file, except for those in its tests.
 fn paths(file: &File) -> BTreeSet<Path> {
     let mut found = Paths { inline: 0, found: BTreeSet::new() };
     found.visit_file(file);
@@ -196,13 +196,13 @@ fn paths(file: &File) -> BTreeSet<Path> {
 }
 
 struct Paths {
-    /// The number of open modules that are inline in the file.
+    /// The number of inline modules around the current position.
     inline: usize,
     found: BTreeSet<Path>,
 }
 
 impl Paths {
-    /// Adds a path as the file's module sees it.
+    /// Adds a path, relative to the module of the file.
     fn add(&mut self, mut path: Path) {
         let ups = path.iter().take_while(|name| *name == "super").count().min(self.inline);
         if self.inline > ups && !matches!(path.first().map(String::as_str), Some("crate" | "super")) {
@@ -214,7 +214,7 @@ impl Paths {
         }
     }
 
-    /// Adds the paths in what a macro is given.
+    /// Adds the paths in the arguments of a macro.
     fn add_tokens(&mut self, tokens: TokenStream) {
         let mut path = Path::new();
         let mut goes_on = false;
@@ -276,7 +276,7 @@ impl<'ast> Visit<'ast> for Paths {
         }
     }
 
-    // `pub(crate)` uses nothing.
+    // `pub(crate)` does not count as a use.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
@@ -296,7 +296,7 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// Returns whether an item is compiled for tests only.
+/// Returns whether an item is compiled only for tests.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -358,7 +358,7 @@ fn a_circle_is_found_however_a_module_is_named() {
     assert_eq!(modules(&circles), [(String::new(), ["a", "b", "c"].map(str::to_owned).to_vec())]);
     let own = graph([("main.rs", "mod a; const MAX: u32 = 1;"), ("a.rs", "use crate::MAX;")], true);
     assert_eq!(modules(&own.circles()), [(String::new(), [ROOT, "a"].map(str::to_owned).to_vec())]);
-    // Inside a folder, a module may use what is declared around it, and its siblings form layers, too.
+    // In a folder, a module may use declarations of the modules around it, and its siblings must also form layers.
     let inner = graph(
         [
             ("lib.rs", "mod a;"),

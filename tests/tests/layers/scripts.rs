@@ -2,12 +2,12 @@
 
 use crate::graph::{Graph, Path};
 
-/// Returns the graph of TypeScript modules. Imports of types alone count.
+/// Returns the graph of TypeScript modules. Type-only imports count.
 pub(crate) fn typescript(files: &[(String, String)]) -> Graph {
     graph(files, ".ts", |file, text| {
         let folder: Vec<&str> = file.split('/').collect();
         let folder = &folder[..folder.len() - 1];
-        // A string that begins with a dot, behind `from` or `import`.
+        // A string that begins with a dot and follows `from` or `import`.
         let literals = text.match_indices(['"', '\'']).filter_map(|(at, _)| {
             let before = text[..at].trim_end_matches(['(', ' ']);
             let path = text[at + 1..].split(['"', '\'', '\n']).next()?;
@@ -18,14 +18,14 @@ pub(crate) fn typescript(files: &[(String, String)]) -> Graph {
     })
 }
 
-/// Returns the graph of Python modules. Imports inside functions and for types alone count.
+/// Returns the graph of Python modules. Imports inside functions and type-only imports count.
 pub(crate) fn python(files: &[(String, String)]) -> Graph {
     let known: Vec<Path> = files.iter().map(|(name, _)| module_of(name, ".py")).collect();
     graph(files, ".py", |file, text| {
         let package: Vec<&str> = file.split('/').collect();
         let package = &package[..package.len() - 1];
         let mut used = Vec::new();
-        // A list of names in brackets is one statement.
+        // A list of names in parentheses is one statement.
         let mut rest = text;
         while let Some(line) = rest.lines().next() {
             let statement = line.trim_start();
@@ -68,13 +68,13 @@ fn graph(files: &[(String, String)], extension: &str, used: impl Fn(&str, &str) 
     graph
 }
 
-/// Returns the module of a file. What initialises a package is a module of its own in it, because others import it by
-/// its name.
+/// Returns the module of a file. The file that initialises a package is a separate module in the package, because other
+/// modules import it by its name.
 fn module_of(file: &str, extension: &str) -> Path {
     file.trim_end_matches(extension).trim_end_matches("/__init__").split('/').map(str::to_owned).collect()
 }
 
-/// Returns the module that a relative path leads to.
+/// Returns the module to which a relative path leads.
 fn relative(folder: &[&str], path: &str) -> Path {
     let mut module: Path = folder.iter().map(|&name| name.to_owned()).collect();
     for step in path.split('/') {

@@ -1,15 +1,21 @@
-//! Scripts: a client, servers and a person in lines, against the core with the real kernel. A script is a file in `gate-core`:
+//! Scripts: each line is an action of a client, a server or a person, and the core runs with the real kernel. A script
+//! is a file in `gate-core`:
 //!
-//! - `profile JSON`: the profile, without its agent. `servers NAME …`: the servers, if it is not one with the name `s`.
-//! - `session TOOL …`: a session begins, and each server lists these tools. `stateless TOOL …`: the same without a session.
-//! - `> LINE`: the client writes. `< LINE`: the gate writes to the client.
-//! - `NAME> LINE`: the server writes. `NAME< LINE`: the gate writes to it. `NAME ends`: its process ends, and starts when the gate wants that.
+//! - `profile JSON`: the profile without its agent. `servers NAME …`: the servers, unless there is only one with the
+//!   name `s`.
+//! - `session TOOL …`: a session begins, and each server lists these tools. `stateless TOOL …`: the same without a
+//!   session.
+//! - `> LINE`: the client writes a line. `< LINE`: the gate writes to the client.
+//! - `NAME> LINE`: the server writes a line. `NAME< LINE`: the gate writes to the server. `NAME ends`: the server's
+//!   process ends, and starts again when the gate requests it.
 //! - `approve`, `reject`: a person decides about the last ask. `end`: the client ends.
-//! - `wait MS`: time passes. `later MS`: time passes, and the gate sees that with the next line.
-//! - `! TEXT`: a person reads it. `run WORD`: what the journal has of a call. `# TEXT`: a comment.
+//! - `wait MS`: time passes. `later MS`: time passes, and the gate notices it with the next line.
+//! - `! TEXT`: a person reads the text. `run WORD`: the journal's entry for a call. `# TEXT`: a comment.
 //!
-//! `N* ` before a line repeats it. In a line of the client, `[NAME: VALUE] ` before the message is a header, and `[] ` says that it sends none over
-//! HTTP; without both, it writes to standard input. `OWN` is the last id that the gate gave it, and `STATE` the last state. `\r`, `\u85` and `\u2028` between two `~` stand for the characters. `BLESS=1` writes what the gate does again.
+//! `N* ` before a line repeats it. In a line of the client, `[NAME: VALUE] ` before the message is a header, and `[] `
+//! means that the client sends no headers over HTTP. Without either, the client writes to standard input. `OWN` is the
+//! last id that the gate gave to the client, and `STATE` is the last state. `\r`, `\u85` and `\u2028` between two `~`
+//! stand for the characters. `BLESS=1` rewrites the lines of the gate.
 
 use std::{env, fs, path::Path};
 
@@ -22,13 +28,13 @@ use serde_json::{Value, json};
 /// The time at which a script begins.
 const BEGINNING: u64 = 1_790_000_000_000;
 
-/// A core under a script.
+/// A core that a script controls.
 struct Session<'g> {
     core: Core,
     kernel: Real<'g>,
     now: u64,
     names: Vec<String>,
-    /// The lines for what the gate has done since the last line of the script.
+    /// The lines for the gate's actions since the last line of the script.
     came: Vec<String>,
     own: String,
     state: String,
@@ -61,7 +67,7 @@ impl<'g> Session<'g> {
         }
     }
 
-    /// Writes down what the journal has of calls.
+    /// Adds lines for the journal's records of calls.
     fn take(&mut self, records: &[Record]) {
         for record in records {
             match record {
@@ -130,7 +136,7 @@ impl<'g> Session<'g> {
         }
     }
 
-    /// Begins a session, or asks for the list of tools without one.
+    /// Begins a session, or requests the list of tools without a session.
     fn begin(&mut self, tools: &[&str], is_stateless: bool) {
         let tool = |name: &&str| json!({"name": name, "inputSchema": {"type": "object"}});
         let tools: Vec<Value> = tools.iter().map(tool).collect();
@@ -159,7 +165,7 @@ impl<'g> Session<'g> {
         ask("tools/list", json!({}), json!({"tools": tools}));
     }
 
-    /// Does what a line of a script says. Returns whether the line says what others do.
+    /// Performs the action of a script line. Returns `false` for all other lines, such as those of the gate.
     fn act(&mut self, line: &str) -> bool {
         let (times, line) = match line.split_once("* ") {
             Some((times, line)) if times.parse::<usize>().is_ok() => (times.parse().unwrap_or(1), line),
@@ -179,12 +185,12 @@ impl<'g> Session<'g> {
         match words[..] {
             ["session", ref tools @ ..] | ["stateless", ref tools @ ..] => {
                 self.begin(tools, words[0] == "stateless");
-                // The cases are about what comes after.
+                // The cases test only what follows.
                 self.came.clear();
             }
             ["wait", ms] => {
                 let until = self.now + ms.parse::<u64>().expect("milliseconds");
-                // The gate wakes up in between.
+                // The gate wakes up in the meantime.
                 while let Some(at) = self.core.wake_at().filter(|at| *at < until && !self.is_over) {
                     assert!(at > self.now, "the gate wants to be woken at a time that has passed");
                     self.now = at;
@@ -204,7 +210,7 @@ impl<'g> Session<'g> {
             ["end"] => self.handle(Input::DownstreamEnded),
             [">", ..] => {
                 let mut rest = &line[2..];
-                // `[]`: the client could send headers, and sends none.
+                // `[]`: the client uses HTTP but sends no headers.
                 let mut headers = None::<Vec<(String, String)>>;
                 while let Some((header, message)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
                     let headers = headers.get_or_insert_default();
@@ -229,12 +235,12 @@ impl<'g> Session<'g> {
     }
 }
 
-/// Returns a line with the characters that its words stand for.
+/// Returns a line with its placeholders replaced by the characters.
 fn filled(line: &str) -> String {
     line.replace("~\\r~", "\r").replace("~\\u85~", "\u{85}").replace("~\\u2028~", "\u{2028}")
 }
 
-/// Plays a script, and returns it with what the gate did.
+/// Plays a script, and returns it with the actual lines of the gate.
 fn played(script: &str) -> String {
     let setting = |name: &str| script.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     let mut profile: Value = serde_json::from_str(setting("profile").expect("a profile")).expect("JSON");

@@ -1,7 +1,7 @@
-//! Random sequences of messages, answers, ends and times: what `seamgate-world` checks holds in each.
+//! Random sequences of messages, answers, endings and times. Each sequence satisfies the checks of `seamgate-world`.
 //!
-//! `SEQUENCES=1000000` plays so many. Of each kind of failure one is printed: its seed, the moves that are enough for it, and what happens in
-//! them. `SEED=N` plays one again, and prints it.
+//! `SEQUENCES=1000000` sets the number of sequences. For each kind of failure, the test prints one example: its seed, a
+//! reduced list of moves that still fails, and their effects. `SEED=N` plays one sequence again and prints it.
 
 use std::{
     collections::BTreeMap,
@@ -19,17 +19,18 @@ use seamgate::Gate;
 use seamgate_tests::Random;
 use seamgate_world::{Fake, Kernel, PROFILE, Prelude, Real, Setting, World};
 
-/// The sequences of a test run.
+/// The number of sequences of a test run.
 const FAKE: u64 = 20_000;
 const REAL: u64 = 3_000;
 
-/// The moves of a long sequence.
+/// The number of moves in a long sequence.
 const LONG: u64 = 100_000;
 
-/// One test at a time: a failure is played again without the messages of the panics, which concern the whole process.
+/// Allows one test at a time. A failure is played again with the panic messages disabled, which affects the whole
+/// process.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// A sequence: where its choices come from, and which of its moves are made.
+/// A sequence: the source of its choices, and the moves that are made.
 #[derive(Clone)]
 struct Sequence {
     seed: u64,
@@ -37,13 +38,13 @@ struct Sequence {
 }
 
 impl Sequence {
-    /// Returns a sequence of five to ten moves, with its beginning and its end.
+    /// Returns a sequence of four to eight moves, in addition to its start and its end.
     fn new(seed: u64) -> Self {
         let count = 4 + Random(seed).below(5) as u64;
         Sequence { seed, moves: (0..count).collect() }
     }
 
-    /// Returns the choices of a part of the sequence: leaving out a move leaves the other moves as they are.
+    /// Returns the random choices for one part of the sequence. If a move is removed, the other moves stay the same.
     fn choices(&self, part: u64) -> Random {
         Random(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ part << 40)
     }
@@ -62,7 +63,8 @@ impl Sequence {
         world.finish(&mut self.choices(u64::MAX >> 40));
     }
 
-    /// Returns the failure of the sequence, if there is one, without its numbers: failures of one kind are equal.
+    /// Returns the message of the sequence's failure, without its numbers, or `None`. Failures of one kind have equal
+    /// messages.
     fn failure(&self, play: &impl Fn(&Self, bool)) -> Option<String> {
         let failure = panic::catch_unwind(AssertUnwindSafe(|| play(self, false))).err()?;
         let text = failure.downcast_ref::<String>().map(String::as_str);
@@ -71,7 +73,7 @@ impl Sequence {
         Some(words.chars().filter(|next| !next.is_ascii_hexdigit()).collect())
     }
 
-    /// Leaves out moves that are not needed for the failure.
+    /// Removes the moves that are not needed for the failure.
     fn shrink(mut self, kind: &str, play: &impl Fn(&Self, bool)) -> Self {
         for own in self.moves.clone().into_iter().rev() {
             let mut less = self.clone();
@@ -84,7 +86,7 @@ impl Sequence {
     }
 }
 
-/// Plays sequences on all processors. Prints one failure of each kind, with the moves that are left of it.
+/// Plays sequences on all processors. Prints one failure of each kind, with its remaining moves.
 fn play_all(count: u64, play: impl Fn(&Sequence, bool) + Sync) {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (first, count) = match number("SEED") {
@@ -99,7 +101,7 @@ fn play_all(count: u64, play: impl Fn(&Sequence, bool) + Sync) {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
-                    // Several at a time.
+                    // Each thread takes several sequences at a time.
                     let from = next.fetch_add(64, Ordering::Relaxed);
                     if from >= first + count {
                         break;

@@ -1,11 +1,11 @@
-//! Evidence from others about a receipt: time stamps and statements of witnesses.
+//! Third-party evidence about a receipt: time stamps and witness statements.
 
 use seamgate_receipt::{Authority, Log, Trusted, Witness, check_time_stamp, check_witness};
 use seamgate_tests::Random;
 
 use crate::recorded::KEY;
 
-/// A file, its time stamp by OpenSSL 3.0, and the certificates of the authority.
+/// A file, its time stamp from OpenSSL 3.0, and the certificates of the authority.
 const FILE: &[u8] = include_bytes!("../../receipts/time-stamp/file.txt");
 const STAMP: &[u8] = include_bytes!("../../receipts/time-stamp/file.tsr");
 const AUTHORITY: &[u8] = include_bytes!("../../receipts/time-stamp/authority.pem");
@@ -32,7 +32,7 @@ fn a_time_stamp_of_openssl_is_of_one_file_at_one_time() {
     let stamped = check_time_stamp(FILE, STAMP, &authority);
     assert!(stamped.ok, "{}", stamped.detail);
     assert_eq!(stamped.detail, "the file existed at 2026-11-29T06:54:59Z, as the authority states");
-    // The token alone verifies as well. It follows the status of the response: a sequence that begins with its length.
+    // The token alone also verifies. In the response, it follows the status, a sequence that begins with its length.
     let status = 4 + 2 + usize::from(STAMP[5]);
     assert!(check_time_stamp(FILE, &STAMP[status..], &authority).ok);
 
@@ -43,7 +43,7 @@ fn a_time_stamp_of_openssl_is_of_one_file_at_one_time() {
         file[at] ^= 1 << random.below(8);
         assert!(!check_time_stamp(&file, STAMP, &authority).ok);
     }
-    // Some bytes of a stamp are not signed, such as the certificates that it brings. No change brings another time.
+    // Some bytes of a stamp are not signed, such as its certificates. No change results in another time.
     let mut refused = 0;
     for at in 0..STAMP.len() {
         let mut stamp = STAMP.to_vec();
@@ -103,7 +103,7 @@ fn no_changed_statement_of_a_witness_verifies() {
         }
         assert!(!check_witness(&files[13], &signed[..at], &Trusted::Any).ok, "{at} bytes");
     }
-    // The holder of another key, an entry at another place, and a log of another size.
+    // Another index, size, time or key.
     let read = Witness::read(&signed).expect("a statement");
     for changed in [
         Witness { index: 12, ..read.clone() },

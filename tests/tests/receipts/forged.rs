@@ -1,4 +1,4 @@
-//! Forgeries by a holder of the key: lines are changed, all digests are recomputed, and the receipt is signed again.
+//! Forgeries by the owner of the key: lines are changed, all digests are recomputed, and the receipt is signed again.
 
 use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
@@ -14,31 +14,31 @@ use crate::{
 /// The kind of a forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// A denied call was allowed.
+    /// A denied call becomes an allowed call.
     DenyToAllow,
-    /// A call that needed approval was allowed.
+    /// A call that needed approval becomes an allowed call.
     AskToAllow,
-    /// An approval comes at another place.
+    /// An approval is moved to another place.
     ApprovalMoved,
-    /// An approval comes twice.
+    /// An approval is repeated.
     ApprovalReplayed,
-    /// Somebody approved, without the key of the approver.
+    /// An approval is added without the key of the approver.
     ApprovalAdded,
     /// A label of a result is removed.
     LabelDropped,
-    /// A budget of the profile is larger.
+    /// A budget of the profile is increased.
     BudgetRaised,
     /// A step is removed.
     StepRemoved,
-    /// Steps of another run follow.
+    /// Steps of another run are appended.
     Spliced,
-    /// The run had another profile.
+    /// The profile is replaced.
     OtherProfile,
-    /// The result of a tool or the output of the model was another.
+    /// The result of a tool or the output of the model is changed.
     EventChanged,
-    /// A digest of a prompt is another.
+    /// The digest of a prompt is changed.
     PromptChanged,
-    /// A change of the component is another, at another place, missing, or one too many.
+    /// A change of the component is altered, moved, removed or added.
     ComponentChanged,
 }
 
@@ -79,7 +79,7 @@ impl Forger {
         Forger { receipts: runs.iter().map(read).collect(), random, kind: 0 }
     }
 
-    /// Returns a forgery: its kind, the run, and the file.
+    /// Returns a forgery: its kind, the name of the run, and the file.
     pub(crate) fn next(&mut self) -> (Kind, String, Vec<u8>) {
         let kind = Kind::ALL[self.kind % Kind::ALL.len()];
         self.kind += 1;
@@ -101,7 +101,7 @@ impl Forger {
         panic!("no run has something for {kind:?}")
     }
 
-    /// Changes the contents of lines, by steps. Returns whether there was something to change.
+    /// Changes the contents of lines, by steps. Returns `false` if there was nothing to change.
     fn forge(&mut self, kind: Kind, forged: &mut Envelope, steps: &mut Vec<Vec<String>>) -> bool {
         match kind {
             Kind::DenyToAllow => self.replace(steps, r#""record":{"#, r#""permit":"deny""#, r#""permit":"allow""#),
@@ -127,7 +127,8 @@ impl Forger {
                     (r#""arguments":{"#, r#""arguments":{"more":1,"#),
                     (r#""text":""#, r#""text":"x"#),
                 ][self.random.below(6)];
-                // Nothing depends on an event that was ignored: that it happened is the word of who signs.
+                // No record depends on an ignored event. Only the signer testifies to it, so a change is not
+                // detectable.
                 let mut taken = steps.clone();
                 taken
                     .iter_mut()
@@ -154,7 +155,7 @@ impl Forger {
                 true
             }
             Kind::ApprovalAdded => {
-                // Of a run in which approvers have keys: the decision is there, and nobody signed it.
+                // In a run whose approvers have keys, the decision is already there. The forgery needs its signature.
                 let Some(at) = steps.iter().position(|step| step[0].contains(r#","token":""#)) else {
                     return self.replace(steps, r#""event":{"#, r#""decision":"rejected""#, r#""decision":"approved""#);
                 };
@@ -172,7 +173,7 @@ impl Forger {
                 true
             }
             Kind::StepRemoved => {
-                // Without the last one, it is a shorter run.
+                // Without its last step, the run would be a shorter but valid run.
                 if steps.len() < 4 {
                     return false;
                 }
@@ -188,7 +189,7 @@ impl Forger {
                 }
                 let from = 1 + self.random.below(theirs.len() - 1);
                 let cut = 1 + self.random.below(steps.len());
-                // After the same steps, the others are those of a run that happened.
+                // If the steps before are equal, the result is a run that really happened.
                 if theirs[..from] == steps[..cut] || theirs.get(from) == steps.get(cut) {
                     return false;
                 }
@@ -221,29 +222,29 @@ impl Forger {
         }
         let at = places[self.random.below(places.len())];
         match self.random.below(7) {
-            // Missing.
+            // Removes the change.
             0 => drop(steps[at].remove(0)),
-            // Twice.
+            // Repeats the change.
             1 => {
                 let change = steps[at][0].clone();
                 steps[at].insert(0, change);
             }
-            // Inside a step.
+            // Moves the change into a step.
             2 => {
                 let change = steps[at].remove(0);
                 let place = 1 + self.random.below(steps[at].len() - 1);
                 steps[at].insert(place, change);
             }
-            // From another component.
+            // Changes the component before the change.
             3 => return self.replace(&mut steps[..=at], CHANGE, r#""from":"sha256:"#, r#""from":"sha256:0"#),
-            // No change.
+            // Adds a change from a component to itself.
             4 => {
                 let to = format!(r#"{CHANGE}{{"from":"{own}","to":"{own}"}}"#);
                 steps.last_mut().expect("a step").insert(0, to);
             }
-            // A member more.
+            // Adds a member.
             5 => return self.replace(steps, CHANGE, r#"{"from":"#, r#"{"more":1,"from":"#),
-            // The component of the gate with a version that its states do not have.
+            // Changes the version of the component, so that the states do not match it.
             _ => return self.replace(steps, CHANGE, r#","version":""#, r#","version":"9"#),
         }
         true
@@ -267,7 +268,7 @@ impl Forger {
     }
 }
 
-/// Writes the digest and the agent of a profile into the first line. Returns whether the profile is valid.
+/// Writes the digest and the agent of a profile into the first line. Returns `false` if the profile is invalid.
 fn names_profile(first: &mut String, profile: &str) -> bool {
     let Ok(info) = GATE.clone().register_profile(profile) else { return false };
     let mut about: Value = serde_json::from_str(&format!("{{{first}}}")).expect("the first line");
@@ -284,7 +285,7 @@ fn is_event(line: &str, kind: &str) -> bool {
     line.starts_with(r#""event":"#) && line.contains(&format!(r#""type":"{kind}""#))
 }
 
-/// Returns what the lines hold, by steps; the first is the description of the run.
+/// Returns the contents of the lines, by steps. The first entry is the description of the run.
 fn contents(envelope: &Envelope) -> Vec<Vec<String>> {
     let mut steps = vec![Vec::new()];
     for part in &envelope.lines {
@@ -300,7 +301,7 @@ fn contents(envelope: &Envelope) -> Vec<Vec<String>> {
     steps
 }
 
-/// Returns lines whose numbers and digests follow.
+/// Returns lines with consecutive numbers and chained digests.
 fn chained(steps: &[Vec<String>]) -> Vec<Part> {
     let mut before = String::new();
     let mut lines = Vec::new();
@@ -316,7 +317,7 @@ fn sha256(text: &[u8]) -> String {
     format!("sha256:{}", HEXLOWER.encode(digest(&SHA256, text).as_ref()))
 }
 
-/// Signs a receipt whose statement fits its lines and profiles.
+/// Signs a receipt after adapting its statement to its lines and profiles.
 fn signed(mut envelope: Envelope) -> Vec<u8> {
     let mut statement: Statement = serde_json::from_slice(&envelope.signed.statement).expect("a statement");
     statement.lines = envelope.lines.len() as u64;

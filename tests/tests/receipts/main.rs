@@ -1,4 +1,5 @@
-//! Receipts of recorded runs: each verifies, and no forgery of one does, also with the key that signs.
+//! Receipts of recorded runs: each receipt verifies, and no forgery does, not even one that is signed with the same
+//! key.
 
 mod evidence;
 mod forged;
@@ -19,7 +20,7 @@ use crate::{
     recorded::{KEY, Recorded, all, changed, signed_approvals},
 };
 
-/// A gate without profiles, to copy.
+/// A gate without profiles, to be cloned.
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
 static RUNS: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
@@ -148,7 +149,7 @@ fn withheld_steps_are_named_and_what_follows_is_not_derived() {
         let named: Vec<u64> = report.withheld.iter().map(|withheld| withheld.step).collect();
         assert_eq!(named, (step..=run.steps).collect::<Vec<_>>(), "{}", run.name);
     }
-    // The call's arguments are nowhere in the file.
+    // The file does not contain the call's arguments.
     let run = RUNS.last().expect("the run with approvals");
     let file = run.receipt(&Withhold { calls: ["c1".to_owned()].into(), ..Withhold::default() });
     assert!(!String::from_utf8_lossy(&file).contains("secret-order-1"));

@@ -1,4 +1,4 @@
-//! Runs with journals in folders: those of `tests/runs`, and one in which people sign what they decide.
+//! Runs with journals in folders: the runs of `tests/runs`, and one in which people sign their decisions.
 
 use std::sync::LazyLock;
 
@@ -37,7 +37,7 @@ fn key() -> SigningKey {
 }
 
 impl Recorded {
-    /// Returns the receipt of the run, made at one time by one key.
+    /// Returns the receipt of the run, with a fixed time and key.
     pub(crate) fn receipt(&self, withhold: &Withhold) -> Vec<u8> {
         let signing = Signing {
             key: KEY.public(),
@@ -51,11 +51,11 @@ impl Recorded {
     }
 }
 
-/// Records all cases of `tests/runs` that begin as a run does, as far as their events are taken.
+/// Records all cases of `tests/runs` that begin like a run. Recording stops at the first event that the run rejects.
 pub(crate) fn all(gate: &Gate) -> Result<Vec<Recorded>> {
     let mut recorded = Vec::new();
     for case in run_cases()? {
-        // The cases' tokens are signed by nobody.
+        // The tokens in the cases have no valid signature.
         if case.events.iter().all(|event| !event.to_string().contains("\"token\"")) {
             recorded.extend(record(gate, &case).with_context(|| case.name.clone())?);
         }
@@ -73,7 +73,7 @@ fn record(gate: &Gate, case: &RunCase) -> Result<Option<Recorded>> {
     let mut expected: Option<String> = None;
     let mut events = Vec::new();
     for one in &played {
-        // A case may change the state between two events, as no run does.
+        // A case may change the state between two events, which a run never does.
         is_a_run &= one.state == expected;
         let Ok(step) = &one.step else { continue };
         let step: Value = serde_json::from_str(step)?;
@@ -95,7 +95,7 @@ fn sent(gate: &Gate, agent: &str, profile: &str, name: String, events: &[String]
     let Some((first, rest)) = events.split_first() else { return Ok(None) };
     let Ok((mut run, _)) = Run::start_json(gate, journal, agent, first) else { return Ok(None) };
     for event in rest {
-        // A whole result that a case has beside its events is in no journal.
+        // A journal cannot contain a result that a case supplies separately from its events.
         if run.send_json(event).is_err() {
             break;
         }
@@ -105,13 +105,13 @@ fn sent(gate: &Gate, agent: &str, profile: &str, name: String, events: &[String]
     Ok(Some(Recorded { name, profile: profile.to_owned(), steps, changes: 0, folder }))
 }
 
-/// Records every tenth of these runs again, under a component that changes once or several times, and ends with that of
-/// the gate.
+/// Records every tenth of these runs again, with one or several changes of the component. The last component is the
+/// gate's.
 pub(crate) fn changed(gate: &Gate, runs: &[Recorded]) -> Result<Vec<Recorded>> {
     let other = other_gate();
     let mut changed = Vec::new();
     for (number, run) in runs.iter().filter(|run| run.steps > 3).step_by(10).enumerate() {
-        // Only the last step, the second half, or each step has another component than the step before it.
+        // The component changes before the last step, before the second half, or before every step.
         let is_own = |step: u64| match number % 3 {
             0 => step == run.steps,
             1 => 2 * step > run.steps,
@@ -122,7 +122,8 @@ pub(crate) fn changed(gate: &Gate, runs: &[Recorded]) -> Result<Vec<Recorded>> {
     Ok(changed)
 }
 
-/// Records a run again. `is_own` returns whether the second gate makes a step, and not the first.
+/// Records a run again. `is_own` returns `true` for the steps of the second gate, and `false` for those of the first
+/// gate.
 fn again(run: &Recorded, gates: [&Gate; 2], is_own: impl Fn(u64) -> bool) -> Result<Recorded> {
     let gates = gates.map(|gate| {
         let mut gate = gate.clone();

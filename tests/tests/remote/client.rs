@@ -1,4 +1,4 @@
-//! The caller of a connection, as the gate and the agent are.
+//! The caller of a connection, in the role of the gate or the agent.
 
 use std::{
     sync::mpsc::{self, Receiver},
@@ -51,14 +51,14 @@ impl Client {
         self.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
 
-    /// Asks without a session.
+    /// Sends a request without a session.
     pub(crate) fn ask_stateless(&self, id: u64, method: &str, mut params: Value) {
         params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {} });
         self.ask(id, method, params);
     }
 
-    /// Returns the next thing that comes, as text.
+    /// Returns the next input as text.
     pub(crate) fn next(&self) -> String {
         match self.came.recv_timeout(PATIENCE) {
             Ok(Received::Wrote(Wrote::Line(line))) => line,
@@ -78,7 +78,7 @@ impl Client {
         serde_json::from_str(&next).unwrap_or_else(|error| panic!("{next}: {error}"))
     }
 
-    /// Returns whether nothing comes for a moment.
+    /// Returns whether no input arrives for a short time.
     pub(crate) fn is_quiet(&self) -> bool {
         self.came.recv_timeout(Duration::from_millis(300)).is_err()
     }

@@ -1,4 +1,5 @@
-//! Logins: OAuth 2.1 with an authorization server that is scripted. `seamgate mcp login` gets the tokens, and `seamgate agent` uses them.
+//! Logins: OAuth 2.1 with a scripted authorization server. `seamgate mcp login` requests the tokens, and `seamgate
+//! agent` uses them.
 #![cfg(unix)]
 
 use std::{
@@ -21,22 +22,22 @@ use crate::{
     session::result,
 };
 
-/// The differences between the servers of these tests.
+/// The differences between the servers in these tests.
 #[derive(Clone)]
 struct Script {
     /// `true` if the challenge names the resource's metadata.
     is_named: bool,
-    /// The metadata of the authorization server, beside what each has. `ORIGIN` stands for its origin.
+    /// The metadata of the authorization server, in addition to the common members. `ORIGIN` stands for its origin.
     metadata: Value,
     /// The resource that the metadata describes. `ORIGIN` stands for the server's origin.
     resource: String,
-    /// The parameters that the browser brings beside the state.
+    /// The parameters that the browser sends in addition to the state.
     brings: String,
-    /// The time for which each access token is valid, in seconds.
+    /// The lifetime of each access token, in seconds.
     expires_in: u64,
-    /// `true` if anyone may open a session, and only the list of tools needs a token.
+    /// `true` if a session needs no token, and only the list of tools does.
     opens_to_all: bool,
-    /// The scope that the list of tools needs.
+    /// The scope that the list of tools requires.
     needs: &'static str,
 }
 
@@ -54,7 +55,7 @@ impl Default for Script {
     }
 }
 
-/// A server that is its own authorization server, and a folder with a servers file.
+/// A server that is also its own authorization server, and a folder with a servers file.
 struct Place {
     folder: PathBuf,
     server: Server,
@@ -64,7 +65,7 @@ struct Place {
 #[derive(Default)]
 struct Tokens {
     given: usize,
-    /// The only one that is valid.
+    /// The only valid access token.
     valid: String,
     challenge: String,
     /// The scopes of the last login.
@@ -240,7 +241,7 @@ esac
         command
     }
 
-    /// Logs in as a person would: opens the address, and follows where it leads.
+    /// Logs in like a person: opens the address and follows the redirects.
     fn login(&self) -> Output {
         let arguments = ["mcp", "login", "--servers", "far.servers.json", "far", "--no-browser", "--timeout", "20"];
         let mut command = self.command(&arguments);
@@ -272,7 +273,7 @@ esac
         files.find(|path| path.extension().is_some_and(|kind| kind == "json")).expect("a file")
     }
 
-    /// Fails if a secret stands in the output of a command, or in a journal.
+    /// Fails if the output of a command or a journal contains a secret.
     fn hides_tokens(&self, outputs: &[&Output]) {
         let mut texts: Vec<String> = outputs.iter().map(|output| all_of(output)).collect();
         let mut folders: Vec<PathBuf> = ["run1", "run2"].iter().map(|name| self.folder.join(name)).collect();
@@ -290,7 +291,7 @@ esac
     }
 }
 
-/// Gets an address, which begins with the host. Returns the `Location`.
+/// Requests an address, which begins with the host. Returns the `Location`.
 fn get(address: &str) -> String {
     let (host, path) = address.split_once('/').expect("a path");
     let mut stream = TcpStream::connect(host).expect("a connection");
@@ -333,7 +334,7 @@ fn login_is_kept_used_and_refreshed() {
     assert_eq!(first.status.code(), Some(0), "{}", all_of(&first));
     assert_eq!(place.tokens.lock().expect("no panic").given, 1);
 
-    // The server takes the token back: it is refreshed, and the request is sent again.
+    // The server revokes the token. The token is refreshed, and the request is sent again.
     place.tokens.lock().expect("no panic").valid = "none".to_owned();
     let second = place.agent("run2");
     assert_eq!(second.status.code(), Some(0), "{}", all_of(&second));
@@ -341,7 +342,7 @@ fn login_is_kept_used_and_refreshed() {
     assert!(fs::read_to_string(&file).expect("text").contains("refresh-2"));
     place.hides_tokens(&[&before, &login, &first, &second]);
 
-    // Nobody but the authorization server gets a refresh token, and the server's own client is named by each request.
+    // Only the authorization server receives a refresh token.
     for request in place.server.seen().iter().filter(|request| request.path != "/token") {
         assert!(!format!("{request:?}").contains("refresh-"), "{request:?}");
     }
@@ -387,7 +388,7 @@ fn registered_client_sends_its_secret_from_the_environment() {
     assert!(!seen.iter().any(|request| request.path == "/register"));
     assert!(seen.iter().any(|request| request.path.starts_with("/authorize?") && request.path.contains("scope=a%20b")));
     let token = seen.iter().find(|request| request.path == "/token").expect("a request");
-    // RFC 6749, section 2.3.1: both are encoded as in a form.
+    // RFC 6749, section 2.3.1: both values are encoded as in a form.
     let basic = data_encoding::BASE64.encode(b"mine:s%20e%3Acret");
     assert_eq!(token.header("authorization"), format!("Basic {basic}"));
     drop(seen);
@@ -395,7 +396,7 @@ fn registered_client_sends_its_secret_from_the_environment() {
     place.hides_tokens(&[&login]);
 }
 
-/// Returns the scopes that each login asked for.
+/// Returns the scopes that each login requested.
 fn scopes(place: &Place) -> Vec<String> {
     let seen = place.server.seen();
     let asked = seen.iter().filter_map(|request| request.path.strip_prefix("/authorize?"));

@@ -1,4 +1,4 @@
-//! MCP servers by their address: sessions, requests without a session, connections that break, and logins.
+//! Remote MCP servers: sessions, requests without a session, connections that break, and logins.
 
 mod client;
 mod login;

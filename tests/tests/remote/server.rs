@@ -1,4 +1,4 @@
-//! A scripted server of HTTP on this machine.
+//! A scripted HTTP server on this machine.
 
 use std::{
     collections::BTreeMap,
@@ -11,13 +11,13 @@ use std::{
 
 use serde_json::Value;
 
-/// A request, as the server read it.
+/// A request as the server received it.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// With its query.
+    /// The path with its query.
     pub(crate) path: String,
-    /// By names in lower case.
+    /// The headers, by their names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
 }
@@ -31,14 +31,14 @@ impl Request {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// Returns the method of HTTP, and that of the message.
+    /// Returns the HTTP method, and the method of the message.
     pub(crate) fn what(&self) -> String {
         let message = self.json();
         format!("{} {}", self.method, message["method"].as_str().unwrap_or_default()).trim_end().to_owned()
     }
 }
 
-/// A connection that an answer is written to.
+/// The connection of an answer.
 pub(crate) struct Reply<'c>(&'c mut TcpStream);
 
 impl Reply<'_> {
@@ -71,7 +71,7 @@ impl Reply<'_> {
         self.chunk(&format!("data: {message}\n\n"));
     }
 
-    /// Ends a stream as it should be.
+    /// Ends a stream correctly.
     pub(crate) fn end(&mut self) {
         self.raw("0\r\n\r\n");
     }
@@ -81,14 +81,14 @@ impl Reply<'_> {
         let _ = self.0.shutdown(std::net::Shutdown::Both);
     }
 
-    /// Waits until the client closes the connection. Returns whether it did.
+    /// Waits until the client closes the connection. Returns whether the client closed it in time.
     pub(crate) fn is_closed(&mut self, patience: Duration) -> bool {
         let _ = self.0.set_read_timeout(Some(patience));
         matches!(self.0.read(&mut [0; 1]), Ok(0))
     }
 }
 
-/// A server whose answers a function returns.
+/// A server. A function writes its answers.
 pub(crate) struct Server {
     pub(crate) port: u16,
     seen: Arc<Mutex<Vec<Request>>>,
@@ -122,7 +122,7 @@ impl Server {
         self.seen().iter().map(Request::what).collect()
     }
 
-    /// Waits until a request of this kind came.
+    /// Waits until a request of this kind arrives.
     pub(crate) fn wait_for(&self, what: &str) -> bool {
         for _ in 0..400 {
             if self.what().iter().any(|own| own == what) {

@@ -13,7 +13,7 @@ use crate::{
     server::{Reply, Request, Server},
 };
 
-/// Answers the first messages of a session, and all others that want no answer. Returns whether it did.
+/// Answers the first messages of a session, and all other messages that expect no result. Returns whether it answered.
 pub(crate) fn opens(request: &Request, reply: &mut Reply) -> bool {
     let message = request.json();
     match (request.method.as_str(), message["method"].as_str()) {
@@ -21,7 +21,7 @@ pub(crate) fn opens(request: &Request, reply: &mut Reply) -> bool {
             let result = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "protocolVersion": "2025-06-18", "capabilities": {} } });
             reply.send(200, &[("Content-Type", "application/json"), ("Mcp-Session-Id", "s-1")], &result.to_string());
         }
-        // A client asks first whether there are sessions.
+        // A client first checks whether the server supports requests without sessions.
         ("POST", Some("server/discover")) => reply.send(400, &[], "no session"),
         ("POST", method) if method.is_none() || message["id"].is_null() => reply.send(202, &[], ""),
         ("GET", _) => reply.send(405, &[], ""),
@@ -41,7 +41,7 @@ fn messages_of_a_session_have_its_headers_and_its_end_is_reported() {
         let message = request.json();
         match message["method"].as_str() {
             Some("tools/list") => {
-                // Readers differ about line ends: a message must stay one line.
+                // Programs disagree about line ends, so a message must become a single line.
                 let pretty = serde_json::to_string_pretty(
                     &json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "tools": [] } }),
                 );
@@ -137,7 +137,7 @@ fn own_messages_of_the_server_come_by_a_stream_that_is_opened_again() {
         .map(|request| request.header("last-event-id").to_owned())
         .collect();
     assert_eq!(events, ["", "e0"]);
-    // The stream does not keep the session open.
+    // The open stream does not prevent the end of the session.
     client.connection.close();
     assert_eq!(client.next(), "end");
 }

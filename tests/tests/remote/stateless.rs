@@ -17,7 +17,7 @@ use crate::{
     session::result,
 };
 
-/// Returns the requests that a server saw, each with the version of its header.
+/// Returns the requests that a server received, each with the version in its header.
 fn seen(server: &Server) -> Vec<String> {
     let seen = server.seen();
     let posts = seen.iter().filter(|request| request.method == "POST");
@@ -38,7 +38,7 @@ fn server_without_sessions_is_asked_in_its_version_only() {
         let unsupported = json!({ "jsonrpc": "2.0", "id": message["id"],
             "error": { "code": -32022, "message": "Unsupported", "data": { "supported": ["2026-07-28"], "requested": "" } } });
         match message["method"].as_str() {
-            // Some servers reject a request, and name its own version as one that they speak.
+            // Some servers reject the first request, although they list its version as supported.
             _ if is_first.swap(false, Ordering::SeqCst) => reply.json(400, &unsupported),
             Some("server/discover") => reply.json(200, &discovered),
             Some("tools/list") => reply.json(200, &tools(&message["id"])),
@@ -133,7 +133,7 @@ fn closing_the_stream_cancels() {
     let is_closed = Arc::new(AtomicBool::new(false));
     let noted = Arc::clone(&is_closed);
     let server = Server::start(move |_, reply| {
-        // Some servers answer with the head only when they have the result.
+        // Some servers send the head of an answer only together with the result.
         noted.store(reply.is_closed(Duration::from_secs(20)), Ordering::SeqCst);
     });
     let client = Client::start(json!({ "url": server.url() }));

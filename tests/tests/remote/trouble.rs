@@ -1,4 +1,4 @@
-//! Servers that break off, are slow, or give invalid answers.
+//! Servers that disconnect, are slow, or send invalid answers.
 
 use std::{
     thread,
@@ -16,14 +16,14 @@ use crate::{
 
 type Answer = fn(&mut Reply);
 
-/// Asks one request of a server without sessions, and returns what came.
+/// Sends one request to a server without sessions, and returns the outcome.
 fn outcome(answer: impl Fn(&mut Reply) + Send + Sync + 'static) -> String {
     let server = Server::start(move |_, reply| answer(reply));
     let client = Client::start(json!({ "url": server.url(), "timeout_s": 1 }));
     client.ask_stateless(1, "tools/call", json!({ "name": "a" }));
     loop {
         let came = client.next();
-        // Answers to other requests are also passed on.
+        // Answers to other requests are also forwarded.
         if !came.starts_with('{') {
             return came;
         }

@@ -1,4 +1,4 @@
-//! Every word that a report, a fault or a finding can have is explained, and at the level that it has.
+//! Every code of a report, a fault or a finding is explained, with its actual level.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -20,10 +20,10 @@ fn explained(of: &[&str]) -> BTreeSet<String> {
     codes().iter().filter(is_of).map(|code| code["code"].as_str().expect("a word").to_owned()).collect()
 }
 
-/// Returns the first string literals after each of these beginnings, which are words.
+/// Returns the first string literal after each occurrence of `begin`. These literals are the codes.
 fn literals(source: &str, begin: &str) -> BTreeSet<String> {
     let word = |rest: &str| {
-        // The place before the word may be a call.
+        // The expression before the literal may contain a call.
         let (before, after) = rest.split_once('"')?;
         let (word, _) = after.split_once('"')?;
         let is_word = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.$".contains(&byte));
@@ -32,7 +32,7 @@ fn literals(source: &str, begin: &str) -> BTreeSet<String> {
     source.split(begin).skip(1).filter_map(word).collect()
 }
 
-/// Finds the words of a member, anywhere in the goldens of a folder.
+/// Finds the values of a member in all expected outputs of a folder.
 fn words(folder: &Path, member: &str, found: &mut BTreeSet<String>) {
     fn collect(value: &Value, member: &str, found: &mut BTreeSet<String>) {
         match value {
@@ -63,7 +63,7 @@ fn every_keyword_of_a_violation_is_explained() {
     assert!(emitted.len() > 40, "{emitted:?}");
     let table = read("guest/core/src/check/keywords.rs");
     let table = table.split("\nkeywords! {").nth(1).expect("a table").split("\n}").next().expect("its end");
-    // Annotations of a schema are never violated.
+    // Annotations of a schema cannot be violated.
     let explaining = [
         "$comment",
         "$defs",
@@ -95,7 +95,7 @@ fn every_keyword_of_a_violation_is_explained() {
 fn every_code_of_lint_is_explained() {
     let mut emitted = literals(&read("guest/core/src/contract/lint.rs"), "self.warn(");
     emitted.extend(literals(&read("guest/core/src/contract/lint.rs"), "linter.warn("));
-    // A place may be named before the code.
+    // The first literal may be a place instead of a code.
     emitted.remove("maxProperties");
     emitted.extend(["no_title".to_owned(), "contradicting_limits".to_owned()]);
     let known = explained(&["lint"]);
@@ -126,14 +126,14 @@ fn every_fault_of_the_host_is_explained() {
     assert!(emitted.len() > 8 && missing.is_empty(), "{missing:?}");
 }
 
-/// The levels that the gate reports are those of the table.
+/// The gate reports the same levels as the table.
 #[test]
 fn levels_are_those_that_are_explained() {
     let contract = r#"{"agent":"a","patterns":"backtracking","evidence":{"claims":"$.claims[*]","quotes":"optional","numbers":"ignore"},
         "schema":{"type":"object","minLength":3,"maxLength":2,"required":["z"],"anyOf":[false],"frobnicate":1,"minimun":1,
         "properties":{"z":false,"status":{"type":"string","pattern":"(?=a)|a{ 2}"},"list":{"type":"array","format":"date"},"text":{"type":"string"},
         "kind":{"type":"string"},"link":{"format":"url"},"claims":{"items":{"additionalProperties":false,"properties":{}}},"open":{"properties":{"a":true}}}}}"#;
-    // Every document is valid by this one.
+    // With this contract, every document is valid.
     let open = r#"{"agent":"a","schema":true,"coerce":"lossless","unwrap":true}"#;
     let lint = |contract| Registry::default().lint(contract).expect("a contract");
     let found = lint(contract).into_iter().chain(lint(open));

@@ -1,12 +1,12 @@
-//! Tests the dependencies: every package comes from the registry, with an allowed licence, and the validators of the
-//! benchmark have the features that their users get.
+//! Tests the dependencies: every package comes from the registry and has an allowed licence. The validators of the
+//! benchmark have the same features as for their users.
 
 use std::process::Command;
 
 use serde_json::Value;
 use spdx::{Expression, Licensee};
 
-/// Reads the licences under which a package may be used: cargo-deny reads the same list.
+/// Reads the licences that packages may have. cargo-deny reads the same list.
 fn allowed() -> Vec<String> {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../deny.toml")).expect("deny.toml");
     let deny: toml::Table = text.parse().expect("TOML");
@@ -14,10 +14,10 @@ fn allowed() -> Vec<String> {
     allowed.iter().map(|licence| licence.as_str().expect("a licence").to_owned()).collect()
 }
 
-/// The one place that packages come from: `Cargo.lock` has the digest of each.
+/// The only source of packages. `Cargo.lock` contains their digests.
 const REGISTRY: &str = "registry+";
 
-/// Returns cargo's metadata about the packages that are used on this machine.
+/// Returns cargo's metadata about the packages for this platform.
 fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -50,7 +50,7 @@ fn every_package_comes_from_the_registry_with_a_licence_that_may_be_used() {
         if source.is_some_and(|source| !source.starts_with(REGISTRY)) {
             wrong.push(format!("{name} comes from {source:?}"));
         }
-        // The older form of OR.
+        // The slash is an older form of OR.
         let expression = Expression::parse(&licence.replace('/', " OR "));
         let is_allowed = expression.is_ok_and(|expression| {
             expression.evaluate(|asked| {
@@ -67,7 +67,7 @@ fn every_package_comes_from_the_registry_with_a_licence_that_may_be_used() {
     assert!(idle.is_empty(), "no package has one of these licences: {idle:?}");
 }
 
-/// Returns the features of `serde_json` that Cargo enables if it builds a package by itself.
+/// Returns the features of `serde_json` that Cargo enables if it builds only one package.
 fn features_of_serde_json(package: &str) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -88,12 +88,13 @@ fn peers_of_the_benchmark_get_the_features_that_their_users_get() {
     assert_eq!(features_of_serde_json("seamgate-bench-blaze"), ["default", "std"]);
     assert_eq!(features_of_serde_json("seamgate-bench-boon"), ["default", "std"]);
     for package in ["seamgate-bench-generated", "seamgate-bench-jsonschema", "seamgate-bench-simd-json"] {
-        // `jsonschema` asks for `float_roundtrip` itself.
+        // `jsonschema` itself enables `float_roundtrip`.
         assert_eq!(features_of_serde_json(package), ["default", "float_roundtrip", "std"], "{package}");
     }
 }
 
-/// This test is built together with seamgate, so Cargo unifies the features, which is what the benchmark must notice in a peer.
+/// This test is built together with seamgate, so Cargo unifies the features. The benchmark must detect unified features
+/// in a peer.
 #[test]
 fn a_program_notices_the_unified_features_of_its_serde_json() {
     assert_eq!(seamgate_bench_protocol::features::enabled(), ["arbitrary_precision", "float_roundtrip", "raw_value"]);

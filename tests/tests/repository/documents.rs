@@ -1,4 +1,4 @@
-//! Tests the documents: their examples run and print the output shown, and their links are valid.
+//! Tests the documents: their examples print the output shown, and their links are valid.
 //!
 //! In `README.md` and in each page of `docs/`, a `console` block contains commands, each after `$ `, and their output.
 //! An `sh` block that starts with `cat >` creates the files that they use. A line `…` stands for any lines. With
@@ -12,7 +12,7 @@ use std::{
 
 use seamgate_tests::console::{again, fresh, shell};
 
-/// README gets a reader to the first verdict, and points to the rest.
+/// The maximum number of lines of README.md. It leads a reader to the first verdict, and links to everything else.
 const README_LINES: usize = 120;
 
 fn root() -> &'static Path {
@@ -23,7 +23,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Finds the Markdown files in a folder and below, except those that are built or belong to other projects.
+/// Finds the Markdown files in a folder and its subfolders, except for generated files and files of other projects.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder of the project") {
         let path = entry.expect("an entry").path();
@@ -44,7 +44,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// A fenced block of a page: its language, and the lines of its text.
+/// A fenced block of a page: its language, and its lines.
 struct Block<'t> {
     language: &'t str,
     lines: std::ops::Range<usize>,
@@ -107,13 +107,13 @@ fn examples_print_what_the_documents_say() {
     assert!(run >= 3, "only {run} examples");
 }
 
-/// Returns GitHub's anchor of a heading.
+/// Returns the anchor that GitHub generates for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// Returns a page without its code, which may have brackets like those of a link.
+/// Returns a page without its code, because code may contain brackets that look like links.
 fn prose(page: &str) -> String {
     let mut is_code = false;
     let mut prose = String::new();
@@ -121,7 +121,7 @@ fn prose(page: &str) -> String {
         if line.starts_with("```") {
             is_code = !is_code;
         } else if !is_code {
-            // Code that has a backtick stands between two.
+            // Code that contains a backtick is enclosed in double backticks.
             prose.extend(line.replace("``", "`").split('`').step_by(2));
             prose.push('\n');
         }
@@ -158,7 +158,7 @@ fn readme_is_short() {
     assert!(lines <= README_LINES, "README.md has {lines} lines: move what is a task of its own to docs/");
 }
 
-/// The page of one turn shows lines of a journal and of its views. `…` stands for a part that is left out.
+/// The page about one turn shows lines of a journal and of its views. `…` stands for an omitted part.
 #[test]
 fn the_turn_is_that_of_its_case() {
     let page = read(&root().join("docs/turn.md"));

@@ -1,12 +1,12 @@
-//! Tests the parts of the HTTP gate that need no server: the manifest for Spin, and the statuses. `cargo xtask edge`
-//! tests the server.
+//! Tests the parts of the HTTP gate that need no server: the manifest for Spin, and the status codes. `cargo xtask
+//! edge` tests the server.
 
 use std::path::{Component, Path, PathBuf};
 
 use seamgate_edge_status::{self as status, Status};
 use toml::{Table, Value};
 
-/// Returns a path without `..`, where nothing is a link.
+/// Returns a normalized path without `..`, assuming that no component is a link.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -26,7 +26,7 @@ fn the_manifest_for_spin_names_what_is_made_and_allows_nothing() {
 
     let triggers = manifest["trigger"]["http"].as_array().expect("triggers");
     let [trigger] = triggers.as_slice() else { panic!("one trigger: {triggers:?}") };
-    // Requests without an answer here are left to the component.
+    // The component also answers requests with unknown paths.
     assert_eq!(trigger["route"].as_str(), Some("/..."));
     let name = trigger["component"].as_str().expect("a component's name");
 
@@ -63,7 +63,7 @@ fn an_answer_has_the_status_of_what_it_says_and_not_of_its_id() {
         ("\"fault\":{\"fault\":\"sealed\"}}", Status::Forbidden),
         ("\"fault\":{\"fault\":\"unknown_agent\"}}", Status::NotFound),
         ("\"fault\":{\"fault\":\"bad_contract\"}}", Status::UnprocessableContent),
-        // Not of a validator.
+        // A validator does not return these answers.
         ("\"fault\":{\"fault\":\"other\"}}", Status::BadGateway),
         ("\"fault\":\"bad_request\"}", Status::BadGateway),
         ("\"verdict\":{}}", Status::BadGateway),

@@ -1,4 +1,4 @@
-//! The files of the repository: pages, schemas, codes, manifests and dependencies agree with the code.
+//! Checks that the files of the repository agree with the code: pages, schemas, codes, manifests and dependencies.
 
 mod codes;
 mod dependencies;

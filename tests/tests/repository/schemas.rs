@@ -1,4 +1,4 @@
-//! The schemas of our own documents say what the code does.
+//! Checks that the schemas of our own documents agree with the code.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,7 @@ fn schema(name: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect(name)
 }
 
-/// `request.schema.json` takes what `wire` takes, and nothing else.
+/// `request.schema.json` accepts exactly the requests that `wire` accepts.
 #[test]
 fn requests_are_read_as_their_schema_says() {
     let schema = schema("request.schema.json");
@@ -103,7 +103,7 @@ fn requests_are_read_as_their_schema_says() {
     }
 }
 
-/// Texts that are not requests are answered as well.
+/// Invalid requests are answered, too.
 #[test]
 fn any_text_is_answered() {
     let gate = Gate::new().expect("a gate");
@@ -116,7 +116,7 @@ fn any_text_is_answered() {
     }
 }
 
-/// The host's loader accepts the example contracts, and the verdicts on the examples are what their names say.
+/// The host's loader accepts the example contracts, and the verdicts on the examples match their names.
 #[test]
 fn the_examples_are_what_their_names_say() {
     let examples = root().join("schemas/examples");

@@ -1,6 +1,7 @@
-//! Counts idioms that a reader has to read twice. `tests/style.json` has the most that each may come to; the counts only fall.
+//! Counts idioms that are hard to understand. `tests/style.json` has the maximum count of each idiom. The counts may
+//! only decrease.
 //!
-//! The list is a floor. A sentence without any of them can still be unclear.
+//! The list is not complete: a sentence without these idioms can still be unclear.
 
 use std::{
     collections::BTreeMap,
@@ -10,10 +11,10 @@ use std::{
 
 use serde_json::Value;
 
-/// The languages whose comments are read, and pages, by the end of a file's name.
+/// The ends of the names of files to read: programs, whose comments are read, and pages.
 const READ: [&str; 9] = [".rs", ".py", ".ts", ".mjs", ".js", ".go", ".java", ".wit", ".md"];
 
-/// Folders with text of others, results, and inputs of tests.
+/// Folders with third-party text, results, and inputs of tests.
 const SKIPPED: [&str; 16] = [
     "target",
     "node_modules",
@@ -33,10 +34,10 @@ const SKIPPED: [&str; 16] = [
     "__pycache__",
 ];
 
-/// Returns whether a line has an idiom.
+/// Returns whether a line contains an idiom.
 type IsThere = fn(&Line) -> bool;
 
-/// The idioms. Comments are passed without their marks.
+/// The idioms. The functions receive comments without their markers.
 const IDIOMS: [(&str, IsThere); 6] = [
     ("a comment that begins with What, Who, Whether, So many, Gives or Told", |line| {
         let words = ["What ", "Who ", "Whether ", "So many ", "Gives ", "Told "];
@@ -93,7 +94,7 @@ fn idioms_that_are_read_twice_do_not_grow() {
         counted.insert((*idiom).to_owned(), places.len().into());
     }
     if std::env::var_os("BLESS").is_some() {
-        // A count that grew is not taken.
+        // A count that increased is not accepted.
         for (idiom, count) in &mut counted {
             let before = most[idiom.as_str()].as_u64().filter(|before| Some(*before) < count.as_u64());
             if let Some(before) = before {
@@ -120,7 +121,7 @@ fn found(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the lines of a page outside of its blocks, or the comments of a program, with their numbers.
+/// Returns the lines of a page outside its blocks, or the comments of a program, with their line numbers.
 fn lines<'t>(name: &str, text: &'t str) -> Vec<(usize, Line<'t>)> {
     let mut lines = Vec::new();
     let (mut is_block, mut was_comment) = (false, false);

@@ -1,4 +1,5 @@
-//! Baked components: the same verdicts as without baking, the same bytes each time, and code that is kept safely.
+//! Baked components: they return the same verdicts as without baking, baking is reproducible, and compiled code is
+//! cached safely.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,7 +19,7 @@ use serde_json::value::RawValue;
 const GREETER: &str = r#"{"agent":"greeter","schema":{"type":"object","required":["greeting"]}}"#;
 const COUNTER: &str = r#"{"agent":"counter","schema":{"type":"integer"}}"#;
 
-/// One component for all tests that need no special one: to compile it takes many seconds, so its code is kept.
+/// The component for all tests that need no special one. Compiling it takes many seconds, so its code is cached.
 static BAKED: LazyLock<Component> = LazyLock::new(|| {
     let results = results();
     let component = Component::builtin()
@@ -29,19 +30,19 @@ static BAKED: LazyLock<Component> = LazyLock::new(|| {
     component
 });
 
-/// Returns a gate of a component whose code is kept beside that of [`BAKED`].
+/// Returns a gate for a component whose code is cached beside that of [`BAKED`].
 fn kept(component: &Component, slots: u32) -> Gate {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("baked");
     Gate::with(Options::default().component(component.clone()).slots(slots).cache(Some(folder))).expect("a gate")
 }
 
-/// Returns the calls of the group `results`, which have the same profile.
+/// Returns the calls of the group `results`, which share a profile.
 fn results() -> Vec<CallCase> {
     let cases = call_cases().expect("calls");
     cases.into_iter().filter(|case| case.name.starts_with("results/")).collect()
 }
 
-/// Returns a folder of this test's own, empty.
+/// Returns an empty folder for this test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -49,12 +50,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns a gate of a component whose code is kept nowhere.
+/// Returns a gate for a component without a cache.
 fn gate(component: Component) -> Gate {
     Gate::with(Options::default().component(component).cache(None)).expect("a gate")
 }
 
-/// Returns the contract with another agent's name, so that any number of them can be registered at once.
+/// Returns the contract with another agent name, so that many contracts can be registered in one gate.
 fn renamed(contract: &str, agent: &str) -> String {
     let mut members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(contract).expect("an object");
     members.insert("agent".to_owned(), RawValue::from_string(format!("\"{agent}\"")).expect("JSON"));
@@ -64,7 +65,7 @@ fn renamed(contract: &str, agent: &str) -> String {
 #[test]
 fn every_case_has_the_same_verdict_baked() {
     let cases = cases().expect("cases");
-    // Contracts that some case is refused for are not for baking.
+    // Contracts that the core rejects cannot be baked.
     let mut agents: HashMap<&str, String> = HashMap::new();
     for case in &cases {
         if seamgate_core::Contract::compile(&case.contract).is_ok() && !agents.contains_key(case.contract.as_str()) {
@@ -141,7 +142,7 @@ fn hostile_contracts_are_faults_within_the_limits() {
     }
 }
 
-/// Returns a contract with chains of references that double.
+/// Returns a contract with chains of references that double at each level.
 fn doubling() -> String {
     let doubling: Vec<String> = (0..60)
         .map(|level| {
@@ -157,7 +158,7 @@ fn doubling() -> String {
     )
 }
 
-/// Each schema is compiled once, and each is asked about a value once.
+/// Each schema is compiled once, and is evaluated once for a value.
 #[test]
 fn references_that_double_cost_what_they_would_alone() {
     let gate = kept(&BAKED, 1);
@@ -172,13 +173,13 @@ mod cache {
 
     use super::*;
 
-    /// A component that takes milliseconds to compile: how its code is kept does not depend on its size.
+    /// Returns a component that compiles in milliseconds. The cache does not depend on the component's size.
     fn small() -> Fixture {
         let mut fixtures = fixtures().expect("components").into_iter();
         fixtures.find(|fixture| fixture.name == "report-accepts-nothing").expect("report-accepts-nothing.wat")
     }
 
-    /// Checks that a gate of that component, with its code kept in a folder, runs it.
+    /// Checks that a gate for that component works with a cache in this folder.
     fn runs(small: &Fixture, folder: &std::path::Path) {
         let component = Component::from_bytes(small.wasm.clone());
         let gate = Gate::with(Options::default().component(component).cache(Some(folder.to_owned())));
@@ -205,7 +206,7 @@ mod cache {
         let code = fs::read(&file).expect("the code");
         let number = fs::metadata(&file).expect("a file").ino();
 
-        // As it is, it is loaded, and stays the file that it was.
+        // Unchanged code is loaded, and its file is not replaced.
         runs(&component, &folder);
         assert_eq!(fs::metadata(&file).expect("a file").ino(), number, "the code was made anew");
 
@@ -232,13 +233,13 @@ mod cache {
         symlink(&elsewhere, &file).expect("a link");
         made_anew("a link");
 
-        // Another component's code under this one's name.
+        // The code of another component under the name of this one.
         let other = folder.with_file_name("other");
         runs(&Fixture { wasm: unknown(&component.wasm), ..small() }, &other);
         fs::copy(only(&other), &file).expect("copied");
         made_anew("foreign");
 
-        // In a folder that others can write to nothing is loaded, and nothing kept.
+        // If other users can write to the folder, no code is loaded from it or stored in it.
         fs::write(&file, b"theirs").expect("written");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("permissions");
         runs(&component, &folder);

@@ -1,4 +1,4 @@
-//! The built components themselves: what they import, what they export, how large they are.
+//! The built components: their imports, exports and sizes.
 
 use std::{collections::BTreeSet, fs, time::Duration};
 
@@ -14,7 +14,7 @@ fn the_component_imports_nothing_and_exports_the_world() {
     holds(&Gate::new().expect("a gate"), "seamgate:harness/harness", 4_220_000);
 }
 
-/// `cargo xtask build` does not make it.
+/// `cargo xtask build` does not build this component.
 #[test]
 #[ignore = "`cargo xtask ci validator` makes the small component and runs this"]
 fn the_small_component_has_no_kernel_and_says_so() {
@@ -38,7 +38,7 @@ fn the_small_component_has_no_kernel_and_says_so() {
     }
 }
 
-/// Checks that a component imports nothing, exports a world, holds nothing, and has fewer bytes than a limit.
+/// Checks that a component imports nothing, exports a world, has no state, and is smaller than a limit.
 fn holds(gate: &Gate, world: &str, limit: usize) {
     let inspection = gate.inspect().expect("an inspection");
     assert!(inspection.imports.is_empty(), "a validator imports nothing, not even types: {:?}", inspection.imports);
@@ -72,7 +72,7 @@ fn every_item_of_the_package_is_documented() {
     }
 }
 
-/// Returns why no gate is made of some bytes.
+/// Returns the reason why a gate rejects a component.
 fn refused(bytes: impl Into<Vec<u8>>) -> String {
     format!("{:#}", anyhow::Error::from(gate(bytes).err().expect("refused")))
 }
@@ -82,14 +82,14 @@ fn what_is_no_validator_is_refused() {
     let none = "not a WebAssembly component: ";
     assert!(refused(b"").starts_with(none));
     assert!(refused(b"{\"agent\":\"a\",\"schema\":true}").starts_with(none));
-    // The smallest module there is.
+    // The smallest possible module.
     assert!(refused(b"\0asm\x01\0\0\0").starts_with(none));
-    // The smallest component there is: valid, and empty.
+    // The smallest possible component, which is valid and empty.
     assert!(refused(b"\0asm\x0d\0\x01\0").starts_with("the component does not export the world"));
     let large = vec![0; Component::MAX_BYTES + 1];
     assert_eq!(refused(large), "the component has 33554433 bytes; the limit is 33554432");
 
-    // The real one, cut off anywhere, and with one bit turned where its sections begin.
+    // The built-in component, truncated at any byte, and with one bit flipped where its sections begin.
     let builtin = Component::builtin();
     let whole = builtin.as_bytes();
     for cut in 1..50 {
@@ -104,7 +104,7 @@ fn what_is_no_validator_is_refused() {
     }
 }
 
-/// Random bit flips in components that are small, so that there can be many: every outcome has a word.
+/// Flips random bits in small components, so that many variants are possible. Every outcome has a code.
 #[test]
 fn a_turned_bit_ends_in_a_word() {
     let fixtures = fixtures().expect("components");
@@ -116,7 +116,7 @@ fn a_turned_bit_ends_in_a_word() {
             let at = random.below(wasm.len());
             wasm[at] ^= 1 << random.below(8);
             turned += 1;
-            // Little fuel, because some loop for ever.
+            // Little fuel, because some variants loop forever.
             let limits = Limits::default().fuel(1_000_000);
             let options = Options::default().component(Component::from_bytes(wasm)).limits(limits);
             if let Ok(gate) = Gate::with(options.slots(1).cache(None)) {
@@ -129,7 +129,7 @@ fn a_turned_bit_ends_in_a_word() {
     assert!(loaded > 20 && turned - loaded > 20, "{loaded} of {turned} loaded");
 }
 
-/// Code that runs when an instance is created is subject to the wall-clock limit too, however much fuel there is.
+/// The wall-clock limit also applies to code that runs when an instance is created, even with unlimited fuel.
 #[test]
 fn an_endless_start_is_stopped_by_the_clock() {
     let endless = fixtures().expect("components").into_iter().find(|fixture| fixture.name == "start-endless");
@@ -140,7 +140,7 @@ fn an_endless_start_is_stopped_by_the_clock() {
     assert!(matches!(refused, LoadError::Fault(Fault::Timeout { .. })), "{refused}");
 }
 
-/// Nothing is baked into them either.
+/// Baking rejects all hostile components.
 #[test]
 fn nothing_is_baked_into_hostile_components() {
     let contract = r#"{"agent":"a","schema":true}"#;

@@ -1,4 +1,4 @@
-//! The same bytes and the same fuel, however the engine is set up, from however many threads and processes.
+//! The same bytes and the same fuel for all engine settings, and for any number of threads and processes.
 
 use std::{
     fs,
@@ -13,14 +13,14 @@ use seamgate_core::Contract;
 use seamgate_tests::{Case, Random, cases, fixture::unknown, thorough};
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
-/// How an engine is set up.
+/// A function that changes the settings of an engine.
 type SetUp = fn(&mut Config, PoolingAllocationConfig);
 
 fn pooling(config: &mut Config, pool: PoolingAllocationConfig) {
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
 }
 
-/// The engines that must not differ from the one that is shipped.
+/// Engine settings whose results must equal those of the shipped engine.
 const ENGINES: [(&str, SetUp); 5] = [
     ("Cranelift, without optimising", |config, pool| pooling(config.cranelift_opt_level(OptLevel::None), pool)),
     ("Cranelift, optimising for speed", |config, pool| pooling(config.cranelift_opt_level(OptLevel::Speed), pool)),
@@ -31,10 +31,10 @@ const ENGINES: [(&str, SetUp); 5] = [
     ("Pulley, the interpreter", |config, pool| pooling(config.target("pulley64").expect("Pulley"), pool)),
 ];
 
-/// A verdict or a fault as JSON text, and the fuel that a verdict took.
+/// A verdict or a fault as JSON text, and the fuel of a verdict.
 type Answer = (String, Option<u64>);
 
-/// Returns every attempt of every case, with the contract of the case.
+/// Returns every attempt of every case, each with the contract of its case.
 fn attempts() -> Vec<Case> {
     cases().expect("cases").iter().flat_map(Case::attempts).collect()
 }
@@ -50,7 +50,7 @@ fn answers(gate: &Gate, cases: &[Case]) -> Vec<Answer> {
     cases.iter().map(|case| answer(gate, case)).collect()
 }
 
-/// Reports how many answers are the same, and the first that is not. Returns whether all are.
+/// Prints how many answers are equal, and the first different one. Returns whether all are equal.
 fn same(what: &str, cases: &[Case], expected: &[Answer], answers: &[Answer]) -> bool {
     assert_eq!(expected.len(), answers.len());
     let pairs = || expected.iter().zip(answers);
@@ -82,7 +82,7 @@ fn engines_do_not_differ() {
     compare("as shipped, again", &cases, &expected, &answers(&shipped, &cases));
     compare("as shipped, 8 threads", &cases, &expected, &from_threads(&shipped, &cases, 8));
     for (number, (what, set_up)) in ENGINES.into_iter().enumerate() {
-        // Each engine takes other cases.
+        // Each engine judges different cases.
         let is_chosen = |index: &usize| thorough() || index % ENGINES.len() == number;
         let chosen = (0..cases.len()).filter(is_chosen);
         let (some, expected): (Vec<Case>, Vec<Answer>) =
@@ -98,7 +98,7 @@ fn engines_do_not_differ() {
     assert!(differ.is_empty(), "not the same: {differ:?}");
 }
 
-/// Returns all answers, each from whichever thread is free.
+/// Returns all answers. Each comes from the next free thread.
 fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -116,8 +116,8 @@ fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// A registered contract gives the same report, but not the same fuel, because the contract is compiled in another
-/// call. `bake.rs` tests baked contracts.
+/// A registered contract gives the same report. The fuel differs because the contract is compiled in a separate call.
+/// `bake.rs` tests baked contracts.
 #[test]
 fn a_registered_contract_gives_the_same_bytes() {
     let inline = Gate::new().expect("a gate");
@@ -140,8 +140,8 @@ fn a_registered_contract_gives_the_same_bytes() {
     assert!(compared >= 400, "only {compared} requests were compared");
 }
 
-/// Whole processes, one after another, with more threads, and with so few addresses (`ulimit -v`, in KiB) that there is no
-/// pool: the same lines, fuel and memory in them.
+/// Compares whole processes, one after another: with more threads, and with an address space (`ulimit -v`, in KiB) that
+/// is too small for the pool. All print the same lines, with the same fuel and memory.
 #[test]
 fn processes_do_not_differ() {
     let test = std::env::current_exe().expect("this test");
@@ -168,7 +168,7 @@ fn processes_do_not_differ() {
     assert!(with_fuel >= 400, "only {with_fuel} answers say their fuel");
     let mut runs = vec![("1", "unlimited"), ("1", "unlimited"), ("8", "unlimited")];
     if cfg!(target_os = "linux") {
-        // 8 GiB have room for one instance, 16 GiB for three; the pool takes 33.
+        // One instance fits into 8 GiB, three instances fit into 16 GiB, and the pool needs 33 GiB.
         runs.extend([("1", "8388608"), ("8", "8388608"), ("8", "16777216")]);
     }
     for (jobs, addresses) in runs {
@@ -192,11 +192,11 @@ fn processes_do_not_differ() {
     }
 }
 
-/// Documents that are made, for a contract that takes all of them.
+/// The number of random documents, and a contract that accepts all of them.
 const DOCUMENTS: u64 = 4_000;
 const CONTRACT: &str = r#"{"agent": "a", "schema": true}"#;
 
-/// A document, written as nobody would.
+/// A writer of documents with unusual formatting.
 struct Writer {
     random: Random,
     text: String,
@@ -248,7 +248,7 @@ impl Writer {
         self.text.push(close);
     }
 
-    /// Writes a string that begins as no other one beside it does.
+    /// Writes a string with a prefix that is unique in its object.
     fn string(&mut self, begins: &str) {
         const PLAIN: [&str; 8] = ["a", "words of some length", " ", "{}[],:", "é", "日本", "😀", "\u{7f}\u{2028}"];
         const ESCAPES: [&str; 16] = [
@@ -279,7 +279,7 @@ impl Writer {
     }
 }
 
-/// Where the output is the document and nothing else, the library writes the document from the output.
+/// If the output consists only of the document, the library derives the document from the output.
 #[test]
 fn a_document_is_written_as_the_core_writes_it() {
     let core = Contract::compile(CONTRACT).unwrap_or_else(|fault| panic!("{}", fault.to_json()));

@@ -1,11 +1,11 @@
-//! The fuel of a verdict grows in proportion to the output, whatever the output repeats.
+//! The fuel of a verdict grows in proportion to the output, even if the output repeats a pattern.
 
 use std::env;
 
 use seamgate::{Gate, Limits, Options, Request};
 use seamgate_tests::{PIECES, Random};
 
-/// Members of contracts that differ in how an output is read.
+/// Members of contracts that change how an output is read.
 const SETTINGS: [&str; 6] = [
     "",
     r#","repair":"syntax""#,
@@ -15,17 +15,17 @@ const SETTINGS: [&str; 6] = [
     r#","extract":{"select":"first_valid"},"items":{"path":"$[*]","schema":{"type":"object"}}"#,
 ];
 
-/// The number of texts for each contract. `GROWTH_TEXTS` sets another.
+/// The number of texts for each contract. `GROWTH_TEXTS` overrides it.
 const TEXTS: usize = 400;
 
-/// The shortest length, in bytes. Two others are four and sixteen times as long.
+/// The shortest length, in bytes. The other two lengths are four and sixteen times as long.
 const SHORT: usize = 8 * 1024;
 
-/// The most that fuel may grow by if the text grows by four. Both steps must exceed it: a budget that runs out makes one
-/// of them larger.
+/// The maximum growth of fuel when the length grows by a factor of four. A text fails only if both steps exceed it,
+/// because an exhausted budget makes one of them larger.
 const MOST: f64 = 5.0;
 
-/// Builds a text of a given length: a beginning, a unit again and again, and an end.
+/// Builds a text of a given length: a beginning, a repeated unit, and an end.
 fn text(begin: &str, unit: &str, end: &str, length: usize) -> String {
     format!("{begin}{}{end}", unit.repeat(length / unit.len()))
 }

@@ -1,5 +1,5 @@
-//! No byte of one output is to be had in the next instance: a slot is filled with a secret in every way there is, and
-//! then searched from inside, by an instance that takes all the memory it can have.
+//! No byte of one output is readable in the next instance. The test fills a slot with a secret in many ways. Then an
+//! instance that allocates all available memory searches the slot from inside.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -7,20 +7,20 @@ use seamgate::{Component, Disposition, Fault, Gate, Limits, Options, Request};
 use seamgate_tests::{fixture::probed, thorough};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// The bytes to search for, in this order. No code and no contract contains them.
+/// The bytes to search for, in this order. Neither the code nor any contract contains them.
 const SECRET: &str = "q7Zx0vKp";
 
-/// A contract that takes large texts, and stops neither for their size nor for what is in them.
+/// A contract that accepts large texts with any content.
 const TEXTS: &str = r#"{"agent":"texts","schema":{"type":"array","items":{"type":"string"}},
     "items":{"path":"$[*]"},"repair":"syntax","caps":{"bytes":8388608,"array_items":10000000}}"#;
 
-/// A contract that refers to itself twice at each level, and then asks what was evaluated.
+/// A contract that refers to itself twice at each level, and then checks which members were evaluated.
 const DOUBLING: &str = include_str!("../../../schemas/examples/hostile/doubling.contract.json");
 
-/// How engines are set up: as a gate's, with one thing changed.
+/// A function that changes one engine setting of a gate.
 type Change = fn(&mut Config, &mut PoolingAllocationConfig);
 
-/// Ways to leave something behind, with the fault that each ends in; the outputs are full of the secret.
+/// Ways to leave data behind, each with its expected fault. The outputs are full of the secret.
 const FILLS: [(&str, Fill, Option<&str>); 10] = [
     ("accepted, 8 MiB", |gate| judged(gate, &texts(8_000_000, "]"), Disposition::Accepted), None),
     ("rejected, 8 MiB", |gate| judged(gate, &in_object(&texts(8_000_000, "]")), Disposition::Rejected), None),
@@ -36,14 +36,14 @@ const FILLS: [(&str, Fill, Option<&str>); 10] = [
 
 type Fill = fn(&Gate) -> Result<(), Fault>;
 
-/// Returns a list of texts that are the secret over and over, about so many bytes of it, with another end.
+/// Returns a list of texts that repeat the secret, with about this many bytes and with the given end.
 fn texts(bytes: usize, end: &str) -> String {
     let text = format!("\"{}\",", SECRET.repeat(1000));
     let list = text.repeat(bytes / text.len());
     format!("[{}{end}", list.trim_end_matches(','))
 }
 
-/// Returns a list where the contract wants none.
+/// Returns an object with the list, which the contract rejects.
 fn in_object(list: &str) -> String {
     format!("{{\"list\":{list}}}")
 }
@@ -96,7 +96,7 @@ fn filled(gate: &Gate) -> Result<(), Fault> {
     gate.call(&format!("FILL....{SECRET}")).map(drop)
 }
 
-/// Returns the number of times that the secret is in an instance.
+/// Returns the number of times that an instance contains the secret.
 fn found(instance: &mut seamgate::Instance) -> u64 {
     let turned: String = SECRET.bytes().map(|byte| char::from(byte ^ 1)).collect();
     let answer = instance.answer(&format!("SCAN....{turned}")).expect("an answer");
@@ -105,19 +105,18 @@ fn found(instance: &mut seamgate::Instance) -> u64 {
     answer["result"].as_u64().expect("a number")
 }
 
-/// Returns how often the secret is found in an instance that has it and is used again, because a search that finds
-/// nothing must be able to find something; and after each way to leave something behind, how often in the instances
-/// that come next.
+/// Returns two counts of the secret. The first is from an instance that contains the secret and is used again; it shows
+/// that the search works. The second is from the next instances after each way to leave data behind.
 fn searched(gate: &mut Gate, slots: usize, fills: &[(&str, Fill, Option<&str>)]) -> (u64, Vec<u64>) {
     match gate.register(TEXTS) {
-        // It is baked in.
+        // The contract may already be baked in.
         Ok(_) | Err(Fault::Sealed { .. }) => {}
         Err(fault) => panic!("{fault}"),
     }
     let after = |(name, fill, code): &(&str, Fill, Option<&str>)| {
         let ended = fill(gate).err();
         assert_eq!(ended.as_ref().map(Fault::code), *code, "{name}: {ended:?}");
-        // All slots are taken at once, so that each of them is looked at.
+        // All slots are used at the same time, so that each slot is searched.
         let mut instances: Vec<_> = (0..slots).map(|_| gate.instance()).collect();
         instances.iter_mut().map(found).sum()
     };
@@ -129,9 +128,9 @@ fn searched(gate: &mut Gate, slots: usize, fills: &[(&str, Fill, Option<&str>)])
 
 #[test]
 fn no_byte_of_an_output_is_in_the_next_instance() {
-    // Those that look at much memory need fuel for it.
+    // The instances that search much memory need this fuel.
     let limits = Limits::default().fuel(1_500_000_000).timeout(Duration::from_secs(120));
-    // The same code serves every setting that has the same code.
+    // Settings that result in the same code share it.
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("isolation");
     let _ = fs::remove_dir_all(&cache);
     let options = |component: Component, slots: u32| {
@@ -176,7 +175,7 @@ fn no_byte_of_an_output_is_in_the_next_instance() {
     println!("{:45} {:>20} {:>20}", "", "in the same instance", "in the next ones");
     let mut leaks = Vec::new();
     for (number, (setting, slots, gate)) in gates.iter_mut().enumerate() {
-        // As a gate is shipped, all ways; with one thing changed, a third of them, others each time.
+        // The shipped settings are tested in all ways. Each other setting is tested in a different third of them.
         let is_chosen = |place: usize| thorough() || number < 2 || place % 3 == number % 3;
         let chosen = FILLS.into_iter().enumerate().filter(|(place, _)| is_chosen(*place));
         let fills: Vec<_> = chosen.map(|(_, fill)| fill).collect();

@@ -1,5 +1,5 @@
-//! Runs of the library: every case of `tests/runs`, and long ones, through journals in folders. A run that is opened again before
-//! each event comes to the same bytes.
+//! Runs of the library, with journals in folders: every case of `tests/runs`, and long runs. A run that is reopened
+//! before each event produces the same bytes.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use seamgate_kernel::Profile;
 use seamgate_tests::runs::{Played, member, run_cases};
 use serde_json::{Value, json, value::RawValue};
 
-/// A folder that goes with the test.
+/// A folder that is deleted with the value.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -39,7 +39,7 @@ fn gate(profile: &str) -> Gate {
     gate
 }
 
-/// Sends an event, the first one too.
+/// Sends an event, which may be the first one.
 fn send<'g>(
     gate: &'g Gate,
     folder: &Path,
@@ -59,7 +59,8 @@ fn key_of_first(actions: &[String]) -> String {
     serde_json::from_str::<Action>(&actions[0]).expect("an action").key().to_owned()
 }
 
-/// Returns the last of what was played of each event: the others ask for artifacts. The event is as it was first sent.
+/// Returns the last step of each event, because earlier steps only request artifacts. The event is the one that was
+/// sent first.
 fn last_of_each(played: Vec<Played>) -> Vec<Played> {
     let mut all: Vec<Played> = Vec::new();
     for one in played {
@@ -76,7 +77,7 @@ fn last_of_each(played: Vec<Played>) -> Vec<Played> {
 fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
     let mut gates: BTreeMap<String, Gate> = BTreeMap::new();
     let (mut events, mut opened) = (0, 0);
-    // The library brings artifacts and states itself: those of a case are not what the run gets.
+    // The library supplies artifacts and states itself, so a run does not receive those of a case.
     let brings = |event: &Value| event.get("artifacts").is_some() || event.get("state").is_some();
     for case in run_cases().expect("cases") {
         if case.events.iter().any(brings) {
@@ -124,7 +125,7 @@ fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
             let wake_at: Value = serde_json::from_str::<Value>(step).expect("JSON")["wake_at"].clone();
             assert_eq!(now.wake_at(), wake_at.as_u64(), "{}", place());
 
-            // The other run is left before each event.
+            // The other run is closed and reopened before each event.
             if other.take().is_some() {
                 let journal = FileJournal::open(&again.0).expect("a journal");
                 other = Some(Run::open(gate, journal).unwrap_or_else(|error| panic!("{}: {error}", place())));
@@ -141,7 +142,7 @@ fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
     assert!(opened > 20);
 }
 
-/// Checks that each line names a prompt by its digest, under which the prompt is kept.
+/// Checks that each line names a prompt by its digest, and that the prompt is stored under this digest.
 fn prompts_are_kept_under_their_digests(folder: &Folder) {
     for line in folder.lines().lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");
@@ -153,7 +154,7 @@ fn prompts_are_kept_under_their_digests(folder: &Folder) {
     }
 }
 
-/// Plays a run of this many calls, each with a result of some 1,500 bytes that are shown. Returns the key of the last
+/// Plays a run with this many calls, each with a result of about 1,500 visible bytes. Returns the key of the last
 /// `ask_model`.
 fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJournal>>, calls: u64) -> String {
     let started = json!({"type": "started", "at": 1_790_000_000_000_u64, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00",
@@ -174,7 +175,7 @@ fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJo
     key
 }
 
-/// Returns the profile of the cases, with room for many calls and a state of this many bytes.
+/// Returns the profile of the cases, with a budget for many calls and a state of this many bytes.
 fn roomy(state_bytes: u64) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs/loop/profile.json");
     let mut profile: Value = serde_json::from_str(&fs::read_to_string(path).expect("a profile")).expect("JSON");
@@ -195,7 +196,7 @@ fn an_answer_cites_what_left_the_state_and_the_journal_has_it() {
             "confidence": "high", "limitations": [], "evidence": [{"id": "search_logs#c1", "quote": words}]}]});
         json!({"type": "model_output", "at": 1_790_000_090_000_u64, "key": key, "text": answer.to_string()}).to_string()
     };
-    // Without the artifact there is no step, and nothing is lost.
+    // Without the artifact, the step fails and nothing is lost.
     let first = lines.lines().find(|line| line.contains(r#""type":"tool_result""#)).expect("a result");
     let first: Value = serde_json::from_str(first).expect("JSON");
     let path = folder.0.join("artifacts").join(&first["event"]["result"]["artifact"].as_str().expect("a digest")[7..]);
@@ -210,7 +211,7 @@ fn an_answer_cites_what_left_the_state_and_the_journal_has_it() {
     let finish: Value = serde_json::from_str(&actions[0]).expect("JSON");
     assert_eq!((finish["type"].as_str(), finish["status"].as_str()), (Some("finish"), Some("final")), "{finish}");
     assert!(!folder.lines().contains(r#""artifacts":"#));
-    // Replay needs it again: so few steps have no checkpoint.
+    // Replay needs the artifact again, because there is no checkpoint after so few steps.
     assert!(!folder.0.join("states").exists());
     let again = Run::open(&gate, FileJournal::open(&folder.0).expect("a journal")).expect("opened");
     assert_eq!((again.state(), again.step()), (run.state(), 26));
@@ -232,14 +233,14 @@ fn a_long_run_goes_on_from_a_checkpoint() {
     let with = open();
     fs::remove_dir_all(folder.0.join("states")).expect("checkpoints");
     println!("81 steps, {} bytes: opened in {with:?}, without checkpoints in {:?}", folder.lines().len(), open());
-    // A profile of another digest is another run.
+    // A profile with another digest belongs to another run.
     let other = roomy(1 << 20).replace("Finds the cause", "Looks for the cause");
     let error = Run::open(&self::gate(&other), FileJournal::open(&folder.0).expect("a journal")).map(drop);
     let error = error.expect_err("another profile");
     assert!(matches!(error, StepError::Journal(JournalError::Other { what: "profile", .. })), "{error}");
 }
 
-/// Returns an event without what the library itself brings.
+/// Returns an event without the members that the library adds.
 fn own(event: &str) -> Value {
     let mut event: Value = serde_json::from_str(event).expect("JSON");
     event.as_object_mut().expect("an object").remove("artifacts");

@@ -1,5 +1,5 @@
-//! Limits other than the default ones, warm instances, and what hostile texts cost. At default limits, `hostile.rs` has the
-//! attacks.
+//! Limits other than the defaults, warm instances, and the cost of hostile texts. `hostile.rs` tests the attacks at
+//! default limits.
 
 use std::{thread, time::Duration};
 
@@ -12,14 +12,14 @@ fn gate(limits: Limits) -> Gate {
     Gate::with(Options::default().limits(limits)).expect("a gate")
 }
 
-/// Checks that a gate that has just returned a fault still judges.
+/// Checks that a gate still judges after a fault.
 fn works(gate: &Gate) {
     let request = Request::new("greeter", r#"{"greeting":"hi"}"#);
     let verdict = gate.validate_with(GREETER, &request).expect("a verdict after a fault");
     assert_eq!(verdict.report.disposition, Disposition::Accepted);
 }
 
-/// Returns a contract with which judging `{}` takes two to the power of 40 steps; its agent is `doubling`.
+/// Returns a contract with the agent `doubling`. Judging `{}` with it takes 2^40 steps.
 fn doubling() -> String {
     named("fuel/reference-doubling-unevaluated").expect("an attack").contract().to_owned()
 }
@@ -57,8 +57,8 @@ fn a_warm_instance_goes_on_after_a_fault() {
     }
 }
 
-/// A contract that is registered has fuel of its own: what it leaves is not the producer's, and it is finite. One that comes
-/// with a request has the request's.
+/// A registered contract has its own finite fuel for compiling, and the producer cannot use the rest of it. A contract
+/// in a request uses the fuel of the request.
 #[test]
 fn contracts_have_fuel_of_their_own() {
     let patterns = |count: usize| {
@@ -74,7 +74,7 @@ fn contracts_have_fuel_of_their_own() {
     let contract = patterns(20);
     gate.register(&contract).expect("a contract");
     let usage = gate.validate(&Request::new("many", "{}")).expect("a verdict").usage;
-    // It was compiled once, and nothing of that is the verdict's.
+    // The contract was compiled once. The verdict does not include the fuel of compiling.
     assert!(usage.fuel < 100_000, "{usage:?}");
     let fault = gate.validate_with(&contract, &Request::new("", "{}")).expect_err("too much for a call");
     let of_the_call = Limits::default().fuel + 500 * (contract.len() as u64 + 2);
@@ -87,7 +87,7 @@ fn contracts_have_fuel_of_their_own() {
         "{fault:?}"
     );
     works(&gate);
-    // The producer of outputs gets none of it: 2^40 steps end where they would without.
+    // The producer of outputs does not receive this fuel: 2^40 steps end at the usual limit.
     gate.register(&doubling()).expect("a contract");
     let fault = gate.validate(&Request::new("doubling", "{}")).expect_err("2^40 steps");
     let of_the_call = Limits::default().fuel + 500 * (doubling().len() as u64 + 2);
@@ -97,8 +97,8 @@ fn contracts_have_fuel_of_their_own() {
     );
 }
 
-/// Texts that are made to be read over and over cost about ten times what an ordinary one costs, byte for byte, and no
-/// more for being longer. An ordinary one is read once.
+/// A text that is designed to be read repeatedly costs about ten times as much for each byte as an ordinary text. The
+/// cost for a byte does not increase with the length. An ordinary text is read once.
 #[test]
 fn hostile_texts_cost_little_more_than_ordinary_ones() {
     const BYTES: usize = 400_000;
@@ -112,7 +112,7 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
     let whole = |output: &str| gate.validate(&Request::new("a", output)).expect("a verdict").usage.fuel;
     let empty = whole("");
     let cost = |output: &str| (whole(output) - empty) as f64 / output.len() as f64;
-    // What following it in pieces costs beside the verdict.
+    // The additional cost of following the text in pieces.
     let in_pieces = |output: &str| {
         let mut session = gate.session(&Request::new("a", "")).expect("a session");
         output.as_bytes().chunks(4096).for_each(|piece| drop(session.push(piece).expect("taken")));
@@ -226,7 +226,7 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         worst.0, worst.1
     );
     println!("following it in pieces takes {:.2} times that at the most: {}", worst_followed.0, worst_followed.1);
-    // Not ratios: an ordinary text may take less fuel tomorrow.
+    // The limits are absolute, because an ordinary text may use less fuel in the future.
     let [worst, worst_followed] = [worst, worst_followed].map(|(cost, text)| (cost * normal, text));
     assert!(worst.0 <= 865.0 && worst_followed.0 <= 595.0, "fuel for a byte: {worst:?}, in pieces {worst_followed:?}");
     let longer = cost(&ordinary(2 * BYTES)) / normal;

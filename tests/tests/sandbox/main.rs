@@ -1,4 +1,5 @@
-//! The library `seamgate` with the component inside: limits, isolation, determinism, and the same answers as the core's.
+//! The library `seamgate` with the embedded component: limits, isolation, determinism, and the same answers as from the
+//! core.
 
 mod bake;
 mod component;

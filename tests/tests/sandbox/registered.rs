@@ -1,5 +1,5 @@
-//! Tests the cost of a registered contract: it does not depend on what else is registered, and no output makes a later
-//! call more expensive.
+//! Tests the cost of a registered contract: it does not depend on other registered contracts, and no output makes a
+//! later call more expensive.
 
 use std::{fs, thread};
 
@@ -7,7 +7,7 @@ use seamgate::{Component, Gate, Limits, Options, Request};
 use seamgate_core::Contract;
 use seamgate_tests::{Random, cases};
 
-/// The result of a call: the report, its fuel, and the memory of the instance; or the fault.
+/// The result of a call: the report, its fuel and the memory of the instance, or a fault.
 type Came = Result<(String, u64, usize), String>;
 
 fn came(gate: &Gate, request: &Request) -> Came {
@@ -41,7 +41,7 @@ fn nothing_depends_on_what_else_is_registered() {
                     1 => few.len() - 1 - step,
                     _ => (step * 5 + number) % few.len(),
                 };
-                // Two cases may have an agent of the same name.
+                // Two cases may have the same agent name.
                 agents[index] =
                     gate.register(&few[index].contract).ok().map(|info| info.agent).or(agents[index].take());
             }
@@ -69,7 +69,7 @@ fn many_threads_share_few_slots() {
             let schema = format!(r#"{{"type": "array", "items": {{"pattern": "^x{{0,{agent}}}$"}}}}"#);
             gate.register(&format!(r#"{{"agent": "{agent}", "schema": {schema}}}"#)).expect("a contract");
         }
-        // All kinds of outputs: small and large, accepted and rejected, of each agent.
+        // All kinds of outputs: small and large, accepted and rejected, for each agent.
         let calls = |seed: usize| {
             let mut random = Random(seed as u64);
             let mut call = || {
@@ -88,10 +88,10 @@ fn many_threads_share_few_slots() {
     }
 }
 
-/// Page faults that this thread needed no disk for.
+/// Returns the number of page faults of this thread that needed no disk access.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
-    // The name of the thread may have spaces in it.
+    // The name of the thread may contain spaces.
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     after.split_whitespace().nth(7).and_then(|count| count.parse().ok()).unwrap_or(0)
 }
@@ -112,7 +112,7 @@ fn no_output_makes_a_later_one_dearer() {
         let small = format!("[{}1]", "1234567, ".repeat(50));
         let judge = |output: &str| gate.validate(&Request::new("a", output)).expect("a verdict");
         let each = || {
-            // What a slot keeps settles within a few.
+            // The memory that a slot keeps is stable after a few calls.
             (0..20).for_each(|_| drop(judge(&small)));
             let before = faults();
             (0..CALLS).for_each(|_| drop(judge(&small)));

@@ -1,4 +1,5 @@
-//! The requests of a run of attempts, as rows for a receipt: the component gives the same reports and fuel for them.
+//! The requests of a run of attempts, as rows for a receipt. The component returns the same reports and fuel for these
+//! rows.
 
 use seamgate::{Finish, Gate, Produced};
 use seamgate_tests::cases;

@@ -1,10 +1,10 @@
-//! The core scans eight bytes at a time natively, and sixteen in the sandbox (`guest/core/src/scan.rs`): every byte at
+//! The core scans eight bytes at a time natively, and sixteen in the sandbox (`guest/core/src/scan.rs`). Every byte at
 //! every position gives the same report.
 
 use seamgate::{Gate, Request};
 use seamgate_core::Contract;
 
-/// The report quotes a name that is not allowed there, and a string that is not one of the allowed ones.
+/// The report quotes an unexpected name and an invalid string.
 const CONTRACT: &str =
     r#"{"agent": "wide", "schema": {"properties": {"a": {"enum": ["b"]}}, "additionalProperties": false}}"#;
 

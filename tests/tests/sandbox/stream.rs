@@ -1,4 +1,4 @@
-//! An output in pieces: whatever the pieces are, the report is that of the whole text, and the cost is little more.
+//! An output in pieces: for any pieces, the report equals that of the whole text, and the cost is only a little higher.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -10,18 +10,18 @@ use seamgate_core as core;
 use seamgate_tests::{Case, Random, cases, natively, thorough};
 use serde_json::Value;
 
-/// The number of times that each case is cut into pieces at random, natively and in the sandbox: by default, and in
-/// thorough tests.
+/// The number of random splits of each case, natively and in the sandbox. The first value is the default, and the
+/// second is for thorough tests.
 const SPLITS: [usize; 2] = [10, 40];
 const SANDBOXED: [usize; 2] = [1, 4];
 
-/// The number of gates that are open at a time: each holds a copy of its machine code, about 15 MB.
+/// The number of gates that are open at the same time. Each gate has its own copy of the machine code, about 15 MB.
 const GATES: usize = 128;
 
 /// A case with its gate, its contract and its agent.
 type Registered = (Case, Gate, core::Contract, String);
 
-/// Cuts bytes into pieces at random places: mostly small pieces, some of them empty.
+/// Splits bytes at random places. Most pieces are small, and some are empty.
 fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     let longest = [1, 3, 16, 100, 5_000][random.below(5)];
     let mut rest = bytes;
@@ -34,7 +34,7 @@ fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     pieces
 }
 
-/// Returns the cases that have a contract and one attempt. Each is registered when it is asked for.
+/// Returns the cases with a contract and a single attempt. Each is registered when the iterator reaches it.
 fn registered() -> impl Iterator<Item = Registered> {
     let of = |case: Case| {
         let contract = core::Contract::compile(&case.contract).ok()?;
@@ -43,7 +43,7 @@ fn registered() -> impl Iterator<Item = Registered> {
         Some((case, gate, contract, agent))
     };
     let cases = cases().expect("cases");
-    // One gate each: they would have the same agents. Large outputs are left to the test of what it costs.
+    // Each case needs its own gate because agent names repeat. The cost test covers large outputs.
     cases.into_iter().filter(|case| case.more.is_empty() && case.output.len() < 20_000).filter_map(of)
 }
 
@@ -69,11 +69,11 @@ fn the_report_does_not_depend_on_the_pieces() {
     println!("{total} cases, {in_pieces} splits: the same reports");
 }
 
-/// Cuts cases into pieces. `before`: the number of cases before them, so that each case is cut otherwise. Returns how many splits gave
-/// the report on the whole text.
+/// Splits cases into pieces. `before` is the number of earlier cases; it varies the splits. Returns the number of
+/// splits that gave the report on the whole text.
 fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
     let [splits, sandboxes] = [SPLITS, SANDBOXED].map(|numbers| numbers[usize::from(thorough())]);
-    // The result of the whole text: a report, or for a few a fault.
+    // The result for the whole text: a report, or in a few cases a fault.
     let whole: Vec<String> = cases
         .iter()
         .map(|(case, gate, _, agent)| match gate.validate(&case.request(agent)) {
@@ -90,7 +90,7 @@ fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
         };
         let mut at = 0;
         for piece in pieces(text.as_bytes(), random) {
-            // The core takes text: a piece ends with a character.
+            // The core requires text, so a piece ends at a character boundary.
             let end = text.ceil_char_boundary((at + piece.len()).min(text.len()));
             if end > at {
                 session.push(contract, &text[at..end]).expect("taken");
@@ -142,7 +142,7 @@ fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
     in_pieces.into_inner()
 }
 
-/// If a candidate is JSON, exactly its items are reported in flight, each by its number and span.
+/// If a candidate is JSON, exactly its items are reported in flight, each with its number and span.
 #[test]
 fn items_are_told_as_the_report_has_them() {
     let mut compared = 0;
@@ -163,7 +163,8 @@ fn items_are_told_as_the_report_has_them() {
         let pointer =
             path.trim_end_matches("[*]").trim_start_matches('$').replace(['.', '['], "/").replace([']', '\''], "");
         let Some(items) = document.pointer(&pointer).and_then(Value::as_array) else { continue };
-        // Members named twice lead to one of them; what nests too deep is not followed.
+        // A pointer leads to only one of several members with the same name, and items that are nested too deeply are
+        // not followed.
         let is_odd = |keyword: &str| report.to_string().contains(keyword);
         if is_odd("duplicate_member") || is_odd("caps.depth") {
             continue;
@@ -185,7 +186,7 @@ fn items_are_told_as_the_report_has_them() {
     assert!(compared >= 30, "only {compared} cases have items");
 }
 
-/// Returns a list of items, pretty-printed, with text around: of about this many bytes.
+/// Returns a pretty-printed list of items with text around it, of about this many bytes.
 fn list(bytes: usize) -> String {
     let item = |number: usize| {
         format!(
@@ -199,7 +200,7 @@ fn list(bytes: usize) -> String {
     )
 }
 
-/// Fuel is counted, so it is held to a bound; times are only printed.
+/// Fuel is deterministic, so the test limits it. Times are only printed.
 #[test]
 fn pieces_cost_little_more_than_the_whole() {
     let contract = seamgate::read_contract(
@@ -252,9 +253,9 @@ fn pieces_cost_little_more_than_the_whole() {
                 "  pieces of {size}: {ratio:.2} times the fuel ({each:.0} more a piece), {:.2} times the time",
                 time_in_pieces.as_secs_f64() / time.as_secs_f64()
             );
-            // A call costs about as much as a hundred bytes do: so much is lost on pieces that are smaller.
+            // A call costs about as much as a hundred bytes. Pieces smaller than that mostly pay for calls.
             assert!(each < 1_500.0 + 60.0 * size as f64, "a piece of {size} bytes takes {each:.0} fuel");
-            // Not a ratio: the whole may take less fuel tomorrow.
+            // The limit is absolute, because the whole text may use less fuel in the future.
             assert!(
                 size < 256 || bytes < 100_000 || each <= 40.0 * size as f64,
                 "pieces of {size} bytes take {each:.0} more fuel each, {ratio:.2} times the fuel in all"
@@ -263,7 +264,7 @@ fn pieces_cost_little_more_than_the_whole() {
     }
 }
 
-/// For hosts without resources: the state goes with each chunk, and stays small.
+/// For hosts without resources: the state is sent with each chunk, and stays small.
 #[test]
 fn wire_takes_pieces_with_their_state() {
     let mut gate = Gate::new().expect("a gate");
@@ -312,9 +313,9 @@ fn a_session_fails_as_a_whole_output_does() {
         }
     };
     assert_eq!((pushed, fault.code()), (7, "input_too_large"));
-    // If a list is named twice, the request is invalid: at the beginning, before anything is sent.
+    // If a list is named twice, the request is rejected at the start, before any piece is sent.
     let request = Request::new("a", "1").list("l", ["x"]).list("l", ["y"]);
     assert_eq!(gate.session(&request).map(drop).map_err(|fault| fault.code()), Err("bad_request"));
-    // The gate continues.
+    // The gate still works.
     assert!(gate.validate(&Request::new("a", "1")).is_ok());
 }

@@ -1,5 +1,5 @@
-//! Sessions and instances that are held between calls: they hold up no verdict, however many are open, and no call waits for
-//! anything without a clock.
+//! Sessions and instances that stay open between calls. They do not delay verdicts, no matter how many are open, and
+//! every wait of a call has a timeout.
 
 use std::{
     sync::{
@@ -11,17 +11,17 @@ use std::{
 
 use seamgate::{Disposition, Fault, Finish, Gate, Instance, Limits, Options, Request, Session};
 
-/// Returns a lock for a test that runs alone, because the number of open sessions is counted in the whole process.
+/// Returns a lock for a test that must run alone, because open sessions are counted for the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lists of integers, each an item.
+/// Lists of integers, in which each integer is an item.
 const NUMBERS: &str =
     r#"{"agent": "numbers", "schema": {"items": {"type": "integer"}, "type": "array"}, "items": {"path": "$[*]"}}"#;
 
-/// Returns a gate with so few slots that a session in one of them would be noticed.
+/// Returns a gate with so few slots that a session that occupies one would be noticed.
 fn gate_with(slots: u32, timeout: Duration) -> Gate {
     let limits = Limits::default().timeout(timeout);
     let mut gate = Gate::with(Options::default().limits(limits).slots(slots)).expect("a gate");
@@ -29,13 +29,13 @@ fn gate_with(slots: u32, timeout: Duration) -> Gate {
     gate
 }
 
-/// Returns the memory that this process has, in bytes. 0 where nobody says.
+/// Returns the memory of this process in bytes, or 0 if it is unknown.
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()).unwrap_or_default() * 4096
 }
 
-/// `docs/host.md` states the memory.
+/// Measures the memory that `docs/host.md` states.
 #[test]
 fn a_thousand_open_sessions_hold_up_no_verdict() {
     let _alone = alone();
@@ -69,7 +69,7 @@ fn a_thousand_open_sessions_hold_up_no_verdict() {
     });
 }
 
-/// The same holds for each thing that holds an instance between calls.
+/// This also applies to everything else that keeps an instance between calls.
 #[test]
 fn nothing_that_is_held_between_calls_takes_a_slot() {
     let _alone = alone();
@@ -89,7 +89,7 @@ fn nothing_that_is_held_between_calls_takes_a_slot() {
     drop((warm, sessions, attempts));
 }
 
-/// One more than a process may hold is a fault at once, and the others continue.
+/// One session above the limit of a process fails immediately, and the others continue.
 #[test]
 fn one_session_too_many_is_a_fault_and_not_a_wait() {
     let _alone = alone();
@@ -109,7 +109,7 @@ fn one_session_too_many_is_a_fault_and_not_a_wait() {
     drop(gate.session(&Request::new("numbers", "[")).expect("a session in its place"));
 }
 
-/// Returns a contract with which no output is ever judged to the end: it takes 2^40 steps.
+/// Returns a contract whose judgement never ends in practice: it takes 2^40 steps.
 fn endless() -> String {
     let levels = |level: usize| {
         format!(r##""l{}":{{"allOf":[{{"$ref":"#/$defs/l{level}"}},{{"$ref":"#/$defs/l{level}"}}]}}"##, level + 1)
@@ -137,7 +137,7 @@ fn a_call_waits_for_a_slot_no_longer_than_a_call_may_take() {
     assert!(begin.elapsed() < 4 * timeout, "{:?}", begin.elapsed());
     assert!(faults.iter().all(|code| code == "timeout" || code == "busy"), "{faults:?}");
     assert!(faults.iter().any(|code| code == "busy"), "{faults:?}");
-    // The slot is there for the next.
+    // The slot is free for the next call.
     gate.register(NUMBERS).expect("a contract");
     gate.validate(&Request::new("numbers", "[1]")).expect("a verdict");
 }

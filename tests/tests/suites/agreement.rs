@@ -1,5 +1,6 @@
-//! Outputs as models and agents write them, each with the verdict that whoever runs the pipeline would want: how many
-//! agree. `tests/agreement/README.md` says how they are written, and lists those that did not agree.
+//! Outputs as models and agents write them, each with the verdict that an operator of the pipeline would want. Counts
+//! the verdicts that agree. `tests/agreement/README.md` describes how the cases are written, and lists those that do
+//! not agree.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,7 @@ const MARK: &str = "<!-- What follows is written by `BLESS=core cargo test --rel
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    /// One of a report's, or `fault`.
+    /// The disposition of a report, or `fault`.
     disposition: String,
     output: Value,
     /// The number of quarantined items.
@@ -31,7 +32,7 @@ struct Wanted {
     quarantined: usize,
     why: String,
     form: String,
-    /// The reason why another verdict is given.
+    /// The reason for a different verdict.
     differs: Option<String>,
 }
 
@@ -47,7 +48,7 @@ impl Judged {
         self.got == self.wanted
     }
 
-    /// Checks that a verdict has a reason if it differs from the one wanted, and only then.
+    /// Checks that a verdict has a reason if and only if it differs from the wanted one.
     fn check(&self) -> Result<()> {
         match (self.agrees(), &self.differs) {
             (true, Some(_)) => bail!("the verdict agrees: remove \"differs\" from wanted.json"),
@@ -61,7 +62,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("agreement")
 }
 
-/// Returns the answer to a case through JSON text, the reports of several attempts put together.
+/// Returns the answer to a case as parsed JSON, with the reports of several attempts merged.
 fn answer(case: &Case) -> Result<Value> {
     let mut registry = Registry::new();
     let mut ask = |request: &str| -> Result<Value> { Ok(serde_json::from_str(&call(&mut registry, request))?) };
@@ -104,7 +105,7 @@ fn verdict(disposition: &str, quarantined: usize) -> String {
     }
 }
 
-/// Returns the part of README.md that follows from the verdicts.
+/// Returns the part of README.md that depends on the verdicts.
 fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     let then = |one: &Judged| before.get(&one.name).map_or("", String::as_str).to_owned();
     let agreed = all.iter().filter(|one| then(one) == one.wanted).count();
@@ -124,8 +125,8 @@ fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// Checks that the table in README.md matches these verdicts. The verdicts before the code was changed are in
-/// `before.json`.
+/// Checks that the table in README.md matches these verdicts. `before.json` has the verdicts from before the code
+/// was changed.
 fn table_is_up_to_date() -> Result<()> {
     let all = cases_in(&folder())?.iter().map(judged).collect::<Result<Vec<_>>>()?;
     let before = serde_json::from_str(&fs::read_to_string(folder().join("before.json"))?)?;

@@ -1,4 +1,5 @@
-//! Every call natively, through the component, and through `wire`: the same decision or observation, and the expected one.
+//! Every call natively, through the component, and through `wire`: the decision or observation is the same, and matches
+//! the expected one.
 
 use std::sync::LazyLock;
 
@@ -50,7 +51,8 @@ fn through_component(case: &CallCase) -> Answer {
     answer.map(|answer| answer.json).map_err(|fault| fault.to_json())
 }
 
-/// Returns the answer without its envelope. `None` where a document is not JSON, and cannot be sent inside a request.
+/// Returns the answer without its envelope. Returns `None` if a document is not JSON, because such a document cannot be
+/// part of a request.
 fn through_wire(case: &CallCase) -> Option<Answer> {
     let answer = GATE.call(&case.wire_request()).expect("an answer within the limits").json;
     wire::unwrapped(&answer)
@@ -75,7 +77,7 @@ fn check(case: &CallCase) -> Result<()> {
         Err(fault) => ("fault.json", name, fault),
     };
     let value: Value = serde_json::from_str(json).context("the answer is not JSON")?;
-    // A person wrote this: blessing does not change it.
+    // A person wrote this value, and blessing does not change it.
     let seen = value["tools"].as_array().map(|tools| format!("{} tools", tools.len()));
     let is = ["permit", "status", "fault"].into_iter().find_map(|member| value[member].as_str()).map(str::to_owned);
     let is = is.or(seen).unwrap_or_default();

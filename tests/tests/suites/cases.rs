@@ -1,4 +1,5 @@
-//! Every case natively, through the component, and through `wire`: three verdicts, the same bytes, and those expected.
+//! Every case natively, through the component, and through `wire`: the three verdicts have the same bytes, and match
+//! the expected verdict.
 
 use std::{fs, sync::LazyLock};
 
@@ -20,7 +21,7 @@ static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
     jsonschema::validator_for(&schema).expect("report.schema.json is a schema")
 });
 
-/// Returns a test for each case, and one for all of them in a warm instance.
+/// Returns a test for each case, and one that runs all of them in a warm instance.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let mut trials: Vec<_> = cases()?.into_iter().map(|case| trial(case.name.clone(), move || check(&case))).collect();
     if !core_alone() {
@@ -69,7 +70,7 @@ fn lists(case: &Case) -> Vec<seamgate_core::NamedList> {
     case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect()
 }
 
-/// Returns a gate of the component under test: the built-in one, or another build of it.
+/// Returns a gate with the component under test: the built-in component, or another build of it.
 fn gate() -> Gate {
     let component = match std::env::var_os("SEAMGATE_TEST_COMPONENT") {
         Some(path) => Component::from_bytes(fs::read(path).expect("the component under test")),
@@ -87,7 +88,7 @@ fn through_component(gate: &Gate, case: &Case) -> Verdict {
         .map_err(|fault| fault.to_json())
 }
 
-/// Returns the reports of all attempts, put together by a gate that has the contract, and by its `wire`.
+/// Returns the merged reports of all attempts. A gate with the contract and its `wire` merge them.
 fn merged_through_component(case: &Case) -> Verdict {
     let mut gate = gate();
     let agent = gate.register(&case.contract).map_err(|fault| fault.to_json())?.agent;
@@ -115,8 +116,8 @@ fn merged_through_component(case: &Case) -> Verdict {
     Ok(merged)
 }
 
-/// Returns the answer without its envelope. A contract that is not JSON cannot be sent inside a request: for such a
-/// case there is no answer.
+/// Returns the answer without its envelope. Returns `None` if the contract is not JSON, because such a contract cannot
+/// be part of a request.
 fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
     if serde_json::from_str::<&serde_json::value::RawValue>(&case.contract).is_err() || !case.more.is_empty() {
         return None;
@@ -125,7 +126,7 @@ fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
     let inner = |prefix: &str| answer.strip_prefix(prefix)?.strip_suffix('}').map(str::to_owned);
     match inner("{\"id\":[1.50],\"report\":") {
         Some(report) => Some(Ok(report)),
-        // The id of a request that cannot be read is not known.
+        // If a request cannot be parsed, its id is unknown.
         None => Some(Err(inner("{\"id\":[1.50],\"fault\":")
             .or(inner("{\"id\":null,\"fault\":"))
             .expect("a report or a fault"))),
@@ -142,8 +143,8 @@ fn check(case: &Case) -> Result<()> {
         Some(wire) if native.is_ok() => {
             ensure!(native == wire, "native and wire differ:\n  {native:?}\n  {wire:?}");
         }
-        // Inside a request, a contract that the parser or the screen refuses is a part of a bad request; and spans of a
-        // contract's violations are offsets into another text.
+        // In a request, a contract that the parser or the screen rejects makes the whole request invalid. The spans of
+        // a contract's violations then refer to another text.
         Some(wire) => {
             let message = |verdict: &Verdict| -> Value {
                 let fault: Value = serde_json::from_str(verdict.as_ref().expect_err("a fault")).expect("JSON");
@@ -171,7 +172,7 @@ fn check(case: &Case) -> Result<()> {
         ensure!(feedback.len() <= 2048, "the feedback has {} bytes", feedback.len());
         ensure!(Report::from_json(json)?.to_json() == *json, "the report reads otherwise than it was written");
     }
-    // A merged document is a new text.
+    // A merged document is a new text, so these checks do not apply to it.
     if native.is_ok() && case.more.is_empty() {
         let path = serde_json::from_str::<Value>(&case.contract)?["items"]["path"].as_str().map(str::to_owned);
         spans(&value, case)?;
@@ -180,7 +181,7 @@ fn check(case: &Case) -> Result<()> {
     expect(&case.folder, file, other, &indented(json))
 }
 
-/// Checks that every span of a report is inside of the output.
+/// Checks that every span of a report is within the output.
 fn spans(value: &Value, case: &Case) -> Result<()> {
     match value {
         Value::Object(members) => {

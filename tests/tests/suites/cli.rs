@@ -1,4 +1,4 @@
-//! The command line by cases: each file of `tests/cli` has commands, and what they print.
+//! The command line, by cases. Each file of `tests/cli` contains commands and their output.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Runs the commands of a file, one after the other, in a fresh folder.
+/// Runs the commands of a file in order, in a new folder.
 fn case(path: &Path, name: &str) -> Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
     fresh(&folder);

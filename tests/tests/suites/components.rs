@@ -1,5 +1,5 @@
-//! Hostile components, in `tests/components`: each is refused when it is loaded or stopped when it is called, as its text
-//! says, by the library and by the command line.
+//! Hostile components in `tests/components`. The library and the command line reject each component when it is loaded,
+//! or stop it when it is called, as its text specifies.
 
 use std::{
     fs,
@@ -17,10 +17,10 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// A gate with the built-in component, which judges beside them.
+/// A gate with the built-in component, which judges at the same time.
 static ORDINARY: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// A time limit that none of them needs.
+/// A time limit that no component reaches.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Returns a test for each component.
@@ -52,7 +52,7 @@ fn check(Fixture { name, wasm, expected }: &Fixture) -> Result<()> {
     by_command(name, wasm, what, outcome)
 }
 
-/// Checks the same with the command line, which ends in an error and does not panic.
+/// Checks the same with the command line, which must end with an error and must not panic.
 fn by_command(name: &str, wasm: &[u8], what: &str, outcome: &str) -> Result<()> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
     fs::create_dir_all(&folder)?;
@@ -83,7 +83,7 @@ fn by_command(name: &str, wasm: &[u8], what: &str, outcome: &str) -> Result<()> 
     Ok(())
 }
 
-/// Runs the command line with some standard input.
+/// Runs the command line with this standard input.
 fn command(arguments: &[&str], input: &[u8]) -> Result<Output> {
     let test = std::env::current_exe()?;
     let seamgate = test.parent().and_then(Path::parent).context("target/PROFILE")?.join("seamgate");
@@ -94,7 +94,7 @@ fn command(arguments: &[&str], input: &[u8]) -> Result<Output> {
         .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache"));
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().context("`cargo xtask build` builds seamgate")?;
-    // It may end without having read it.
+    // The process may end before it has read its input.
     let _ = child.stdin.take().context("piped")?.write_all(input);
     Ok(child.wait_with_output()?)
 }

@@ -1,4 +1,4 @@
-//! Every hostile case has the outcome it must have, at default limits; and after each the gate judges as before.
+//! Every hostile case has the required outcome at default limits. After each case, the gate judges as before.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use seamgate_tests::{
 };
 use serde_json::{Value, value::RawValue};
 
-/// A contract that is registered beside the hostile ones, and an output of its agent: a part of it is bad.
+/// A contract that is registered beside the hostile ones, and an output of its agent that is partly invalid.
 const NEIGHBOUR: &str = include_str!("../../hostile/contract.json");
 const ORDINARY: &str = r#"Here it is:
 ```json
@@ -30,7 +30,7 @@ const ORDINARY: &str = r#"Here it is:
 /// Texts up to this length are also sent through `wire`.
 const SHORT: usize = 100_000;
 
-/// The gate that is attacked, and its neighbour's verdict before.
+/// The attacked gate, and the neighbour's verdict before the attacks.
 static GATE: LazyLock<(Gate, (String, u64))> = LazyLock::new(|| {
     let mut gate = Gate::new().expect("a gate");
     gate.register(NEIGHBOUR).expect("the contract of the neighbour");
@@ -38,7 +38,7 @@ static GATE: LazyLock<(Gate, (String, u64))> = LazyLock::new(|| {
     (gate, before)
 });
 
-/// Returns a test for each attack, and those of all attacks together.
+/// Returns a test for each attack, and the tests that use all attacks together.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let held: Arc<[Held]> = attacks()?.into_iter().map(|attack| Held { attack, came: OnceLock::new() }).collect();
     let mut trials = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// An attack, and its outcome: run once, by the first test that needs it.
+/// An attack and its outcome. The first test that needs the outcome runs the attack.
 struct Held {
     attack: Attack,
     came: OnceLock<Result<Came>>,
@@ -78,7 +78,7 @@ struct Came {
     outcome: String,
     /// The report, the fault or the answer, as JSON text.
     json: String,
-    /// The usage, if it is known: a fault does not report it.
+    /// The usage, if it is known. A fault does not contain it.
     usage: Option<Usage>,
 }
 
@@ -100,7 +100,7 @@ fn ask(gate: &Gate, attack: &Attack) -> Came {
     }
 }
 
-/// Returns a report, a fault or an answer, without its output: that may be deeper than this parser goes.
+/// Parses a report, a fault or an answer without its output, which may be too deep for this parser.
 fn value(json: &str) -> Value {
     let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(json).expect("an object");
     let read = |(name, value): (String, Box<RawValue>)| {
@@ -114,7 +114,7 @@ fn value(json: &str) -> Value {
     Value::Object(members.into_iter().map(read).collect())
 }
 
-/// `accepted`, or `rejected: ` and the keyword of the first violation.
+/// Returns the disposition, and the keyword of the first violation if there is one.
 fn of_report(report: &Value) -> String {
     let disposition = report["disposition"].as_str().unwrap_or("no disposition");
     match report["error"]["violations"][0]["keyword"].as_str() {
@@ -123,7 +123,7 @@ fn of_report(report: &Value) -> String {
     }
 }
 
-/// Returns the code, and the place of what is wrong first, if it has one.
+/// Returns the code, and the place of the first violation if there is one.
 fn fault_words(code: &str, path: Option<&str>) -> String {
     path.map_or_else(|| code.to_owned(), |path| format!("{code}: {path}"))
 }
@@ -142,18 +142,18 @@ fn of_answer(answer: &Value) -> String {
     }
 }
 
-/// Returns whether an outcome is the expected one. The expectation of a fault may leave out its place.
+/// Returns whether an outcome is the expected one. The expectation of a fault may omit the place.
 fn is_as_it_must_be(must: &str, outcome: &str) -> bool {
     outcome == must || (!must.contains(": ") && outcome.split(": ").next() == Some(must))
 }
 
-/// Returns the first character of a text for a person or a model that hides text, moves the cursor, or changes the
-/// direction of writing.
+/// Returns the first character that hides text, moves the cursor, or changes the text direction. The text is for a
+/// person or a model.
 fn hidden(text: &str) -> Option<char> {
     text.chars().find(|character| *character != '\n' && is_hidden(*character))
 }
 
-/// Members that hold pieces of a text as they are, for programs.
+/// Members with unchanged pieces of a text, for programs.
 const AS_IT_IS: [&str; 10] =
     ["id", "output", "raw_output", "value", "snippet", "before", "after", "marker", "pointer", "schema_path"];
 
@@ -170,7 +170,7 @@ fn nothing_is_hidden(at: &Value, name: &str) -> Result<()> {
     }
 }
 
-/// Returns the native verdict of the core. It is only used where the sandbox ended by itself.
+/// Returns the native verdict of the core. It is used only if the sandbox stopped by itself.
 fn natively(contract: &str, output: &str) -> Result<String, String> {
     let request = seamgate_core::Request { output, ..seamgate_core::Request::default() };
     seamgate_core::Contract::compile(contract)
@@ -220,7 +220,7 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
             let outcome = gate.call(&request).map_or_else(|fault| of_fault(&fault).json, |answer| answer.json);
             let expected = match came.json.starts_with("{\"fault\"") {
                 false => format!("{{\"id\":null,\"report\":{}}}", came.json),
-                // What it says of the limit is about another length.
+                // The rest of the fault describes the limit, which refers to another length.
                 true => outcome.split(',').next().unwrap_or_default().to_owned(),
             };
             ensure!(outcome.starts_with(&expected), "through wire it is {outcome:.300}");
@@ -229,7 +229,7 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
     Ok(came)
 }
 
-/// Checks the table in `tests/hostile/README.md`, after its words.
+/// Checks the table at the end of `tests/hostile/README.md`.
 fn table_is_up_to_date(held: &[Held]) -> Result<()> {
     const BEGIN: &str = "<!-- the table: written by `cargo xtask bless` -->\n";
     let rows = held.iter().map(|held| Ok((&held.attack, held.came()?))).collect::<Result<Vec<_>>>()?;
@@ -270,7 +270,7 @@ fn table_of(rows: &[(&Attack, &Came)]) -> String {
     table
 }
 
-/// Returns a number with two digits.
+/// Returns a number rounded to two digits.
 fn figure(number: f64) -> String {
     match number {
         10.0.. => {
@@ -282,7 +282,7 @@ fn figure(number: f64) -> String {
     }
 }
 
-/// Returns whether two tables are the same, except that figures may differ by a quarter because compilers do.
+/// Returns whether two tables are equal, except that figures may differ by a quarter because of different compilers.
 fn same_but_for_figures(a: &str, b: &str) -> bool {
     let cells = |text: &str| text.lines().flat_map(|line| line.split('|')).map(str::to_owned).collect::<Vec<_>>();
     let (a, b) = (cells(a), cells(b));
@@ -299,7 +299,7 @@ fn attacks_at_once(held: &[Held]) -> Result<()> {
     thread::scope(|scope| {
         let beside = |thread| {
             held.iter().skip(thread).step_by(4).try_for_each(|Held { attack, .. }| {
-                // The clock runs for all of them at once: whether it is passed is not asked here.
+                // The clock runs for all attacks at the same time, so this test does not check for timeouts.
                 drop(ask(gate, attack));
                 ensure!(neighbour(gate) == *before, "beside {}, the neighbour's verdict is another one", attack.name);
                 Ok(())
@@ -310,7 +310,8 @@ fn attacks_at_once(held: &[Held]) -> Result<()> {
     })
 }
 
-/// Nothing that the command line shows to a person hides or moves: as a picture, and while it runs an agent.
+/// Checks that the command line shows a person no characters that hide text or move the cursor, both as a picture and
+/// while it runs an agent.
 fn shown(attack: &Attack) -> Result<()> {
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hostile").join(&attack.name);
     fs::create_dir_all(&place)?;
@@ -332,7 +333,7 @@ fn shown(attack: &Attack) -> Result<()> {
 }
 
 fn seamgate(place: &Path, arguments: &[&str]) -> Result<Output> {
-    // The binary of this build: beside the folder of the tests.
+    // The binary of this build is beside the folder of the tests.
     let test = std::env::current_exe()?;
     let binary = test.parent().and_then(|folder| folder.parent()).context("target/PROFILE")?.join("seamgate");
     let mut command = Command::new(binary);

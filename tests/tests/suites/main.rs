@@ -1,7 +1,7 @@
-//! Suites whose cases are folders or files. Each suite has the name of its folder in `tests`; `module` asks the cases and attacks
-//! of `cases` and `hostile` again.
+//! Suites whose cases are folders or files. Each suite has the name of its folder in `tests`. `module` repeats the
+//! cases and attacks of `cases` and `hostile`.
 //!
-//! A test's name begins with its suite: `cargo test --release -p seamgate-tests --test suites -- cases/items/`.
+//! The name of a test begins with its suite: `cargo test --release -p seamgate-tests --test suites -- cases/items/`.
 
 mod agreement;
 mod calls;
@@ -26,7 +26,7 @@ fn main() -> Result<ExitCode> {
         Suite::new("cli", cli::trials),
         Suite::new("components", components::trials),
         Suite::new("gate", gate::trials),
-        // One attack at a time: a clock runs for each.
+        // One attack at a time, because a clock runs for each attack.
         Suite::new("hostile", hostile::trials).in_order(),
         Suite::new("module", module::trials),
         Suite::new("runs", runs::trials),

@@ -1,4 +1,4 @@
-//! The module for hosts without components and without fuel returns the same bytes as the component, uses the same
+//! The module for hosts without components and without fuel. It returns the same bytes as the component, uses the same
 //! fuel, and has the same limits.
 
 use std::{fs, sync::LazyLock};
@@ -13,13 +13,13 @@ use seamgate_tests::{
 use serde_json::{Value, json};
 use wasmtime::{Config, Engine, Global, Instance, Module, Store, Trap, Val};
 
-/// The module in an engine that counts no fuel: what is counted, it counts itself.
+/// The module in an engine without fuel. The module counts its fuel itself.
 struct Host {
     engine: Engine,
     module: Module,
 }
 
-/// An answer and the fuel it took, or the code of a fault.
+/// An answer and its fuel, or the code of a fault.
 type Came = Result<(String, u64), &'static str>;
 
 impl Host {
@@ -39,25 +39,25 @@ impl Host {
         Warm { store, instance }
     }
 
-    /// Answers a request in an instance of its own.
+    /// Answers a request in a new instance.
     fn call(&self, request: &[u8]) -> Came {
         self.instance().call(request)
     }
 }
 
-/// An instance, which may have answered before.
+/// An instance that may have answered other requests before.
 struct Warm {
     store: Store<()>,
     instance: Instance,
 }
 
 impl Warm {
-    /// Pages of memory that it has.
+    /// Returns the number of memory pages.
     fn pages(&mut self) -> u64 {
         self.instance.get_memory(&mut self.store, "memory").expect("memory").size(&self.store)
     }
 
-    /// Returns the address at which it puts a request. That is answered with a fault, and so taken back.
+    /// Returns the address at which the module puts a request. The call returns a fault, which also frees the request.
     fn at(&mut self) -> Result<i32> {
         let (mut store, instance) = (&mut self.store, self.instance);
         let allocate = instance.get_typed_func::<i32, i32>(&mut store, "seamgate_allocate").expect("a function");
@@ -70,7 +70,7 @@ impl Warm {
         self.call(request.as_bytes()).map_err(|code| anyhow!("{code}"))
     }
 
-    /// Answers a request, as `guest/exports/src/abi.rs` says.
+    /// Answers a request, as `guest/exports/src/abi.rs` specifies.
     fn call(&mut self, request: &[u8]) -> Came {
         let (mut store, instance) = (&mut self.store, self.instance);
         let memory = instance.get_memory(&mut store, "memory").expect("memory");
@@ -105,7 +105,7 @@ impl Warm {
     }
 }
 
-/// Answers by a gate, with the component.
+/// Answers a request with a gate, which uses the component.
 fn by_gate(gate: &Gate, request: &str) -> Came {
     match gate.call(request) {
         Ok(answer) => Ok((answer.json, answer.usage.fuel)),
@@ -116,7 +116,7 @@ fn by_gate(gate: &Gate, request: &str) -> Came {
 static HOST: LazyLock<Host> = LazyLock::new(Host::new);
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
-/// Returns a test for each case and attack, and those of an instance that answers many calls.
+/// Returns a test for each case and attack, and the tests of an instance that answers many calls.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let mut trials = vec![
         trial("what_is_not_utf8_is_answered_with_its_place", what_is_not_utf8_is_answered_with_its_place),
@@ -131,22 +131,24 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Checks that the answer has the same bytes for the same fuel.
+/// Checks that the answer has the same bytes and about the same fuel.
 fn same_answer(case: &Case) -> Result<()> {
     for request in case.attempts().map(|attempt| attempt.wire_request()) {
         let Ok((expected, fuel)) = by_gate(&GATE, &request) else { anyhow::bail!("the component gives no answer") };
         let Ok((answer, counted)) = HOST.call(request.as_bytes()) else { anyhow::bail!("the module gives no answer") };
         ensure!(answer == expected, "the module answers otherwise:\n  {expected}\n  {answer}");
-        // The module checks that its bytes are UTF-8. The component gets a string.
+        // The module checks that its input is UTF-8, and the component receives a string.
         let most = fuel + 200 + 20 * request.len() as u64;
-        // The keys of some maps are addresses, which differ between the two: a lookup then takes a few steps more or less.
+        // The keys of some maps are addresses, which differ between both builds. Therefore a lookup may take a few more
+        // or fewer steps.
         let least = fuel - fuel / 200;
         ensure!((least..=most).contains(&counted), "{fuel} fuel in the component, {counted} in the module");
     }
     Ok(())
 }
 
-/// Returns an attack as a request. A contract that is not JSON cannot be part of one.
+/// Returns an attack as a request, or `None` if its contract is not JSON, because such a contract cannot be part of a
+/// request.
 fn request(attack: &Attack) -> Option<String> {
     match &attack.asked {
         Asked::Wire { request } => Some(request.clone()),
@@ -157,10 +159,10 @@ fn request(attack: &Attack) -> Option<String> {
     }
 }
 
-/// Checks that the request has the same answer, or the same fault.
+/// Checks that a request has the same answer or the same fault.
 fn same_end(request: &str) -> Result<()> {
     let expected = by_gate(&GATE, request);
-    // The depth of the stack depends on the compiler. The library refuses a request that is too long.
+    // The depth of the stack depends on the compiler. The library itself rejects a request that is too long.
     if matches!(expected, Err("stack_overflow" | "input_too_large")) {
         return Ok(());
     }
@@ -169,7 +171,7 @@ fn same_end(request: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a warm instance does not grow, and uses nearly the same fuel each time.
+/// Checks that a warm instance does not grow, and uses nearly the same fuel for each call.
 fn a_warm_instance_stays_as_it_is() -> Result<()> {
     let mut warm = HOST.instance();
     for number in 0..20 {
@@ -178,24 +180,24 @@ fn a_warm_instance_stays_as_it_is() -> Result<()> {
         let (answer, _) = warm.answer(&json!({ "op": "register", "contract": contract }).to_string())?;
         ensure!(answer.contains("\"result\""), "{answer}");
     }
-    // More than the arena holds, were it not to start again.
+    // All outputs together are larger than the arena, so the arena must be reset.
     let output = json!(vec![json!({ "a": 1 }); 1_000]).to_string();
     let request = json!({ "agent": "a1", "output": output }).to_string();
     let mut taken = Vec::new();
     for _ in 0..200 {
         let (answer, fuel) = warm.answer(&request)?;
-        // A request of no length gets a fault, and must leave nothing behind.
+        // A request of length 0 returns a fault, and must not leave any data behind.
         warm.answer("")?;
         taken.push((answer, fuel, warm.pages()));
     }
     let [(answer, fuel, pages), (last_answer, last_fuel, last_pages)] = [&taken[1], &taken[199]];
     ensure!((last_answer, last_pages) == (answer, pages), "{pages} pages, then {last_pages}");
-    // The place of an answer on the heap differs a little.
+    // The address of an answer on the heap varies a little.
     ensure!(last_fuel.abs_diff(*fuel) * 100 < *fuel, "{fuel} fuel, then {last_fuel}");
     Ok(())
 }
 
-/// Whatever the calls before were, an argument is put where the first one was: in an arena that holds nothing else.
+/// Checks that every argument is put at the same address as the first one, after any earlier calls: the arena is empty.
 fn each_call_has_all_of_the_arena() -> Result<()> {
     let mut warm = HOST.instance();
     let schema = json!({
@@ -212,7 +214,7 @@ fn each_call_has_all_of_the_arena() -> Result<()> {
         warm.answer(&request)?;
         taken.push((warm.at()?, warm.pages()));
     }
-    // By then the longest answer was given, which lies on the heap.
+    // At this point, the longest answer has been returned, which is allocated on the heap.
     let [(first, _), (_, pages)] = [taken[0], taken[200]];
     ensure!(taken.iter().all(|(at, _)| *at == first), "an argument is not put at {first} each time");
     ensure!(taken[200..].iter().all(|(_, now)| *now == pages), "{pages} pages, and then more");

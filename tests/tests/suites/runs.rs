@@ -1,5 +1,5 @@
-//! Every run natively, through the component, and through `wire`: the same steps, and the expected ones. Each step has the format that
-//! its schema says, and decides what `permit` and `observe` decide by the facts of its state.
+//! Every run natively, through the component, and through `wire`: the steps are the same, and match the expected ones.
+//! Each step has the format of its schema, and decides like `permit` and `observe` with the facts of its state.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use seamgate_tests::{
 };
 use serde_json::{Map, Value, json};
 
-/// A gate for `wire`: no registered profile is needed.
+/// A gate for `wire`. It needs no registered profile.
 static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| Schemas::read().expect("schemas"));
@@ -32,7 +32,8 @@ struct Schemas {
     facts: Validator,
 }
 
-/// Returns two tests for each run, as it is and with its events changed at random, and one for the table of all runs.
+/// Returns two tests for each run, one unchanged and one with random changes of its events, and one for the table of
+/// all runs.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = run_cases()?;
     let names = cases.iter().map(|case| case.name.clone()).collect();
@@ -45,7 +46,7 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
 fn check(case: &RunCase) -> Result<()> {
     let profile = compiled(case)?;
     let played = case.play(|state, event| natively(&profile, state, event))?;
-    // A person wrote this: blessing does not change it.
+    // A person wrote this value, and blessing does not change it.
     let is: Vec<String> = played.iter().map(|one| summary(&one.step)).collect();
     ensure!(
         case.must == is,
@@ -88,7 +89,7 @@ fn natively(profile: &Profile, state: Option<&str>, event: &str) -> Answer {
     seamgate_kernel::advance(profile, state, event).map_err(|fault| fault.to_json())
 }
 
-/// Checks that the steps and views are the same, byte for byte, through the component and through `wire`.
+/// Checks that the steps and views through the component and through `wire` are the same, byte for byte.
 fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[String]) -> Result<()> {
     let mut gate = Gate::new()?;
     let agent = gate.register_profile(&case.profile)?.agent;
@@ -203,20 +204,20 @@ fn has_format(played: &[Played], lines: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a step's decisions are those of `permit` and `observe` with the facts of the state before it.
+/// Checks that a step's decisions equal those of `permit` and `observe` with the facts of the state before the step.
 fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     let (Ok(step), Some(state)) = (&one.step, &one.state) else { return Ok(()) };
     let (step, event): (Value, Value) = (serde_json::from_str(step)?, serde_json::from_str(&one.event)?);
     let before: Value = serde_json::from_str(state)?;
     let records: Vec<&Value> = step["records"].as_array().into_iter().flatten().collect();
     let is = |kinds: &[&str]| records.iter().any(|record| kinds.contains(&record["type"].as_str().unwrap_or_default()));
-    // Time that has passed decides, too: those steps are judged by their own cases.
+    // These steps also depend on elapsed time. Their own cases test them.
     if is(&["ignored", "settled"]) || step["need"].is_array() {
         return Ok(());
     }
     let mut facts = before["facts"].clone();
     holds(&SCHEMAS.facts, "the facts", &facts)?;
-    // The event's time and its tokens are part of what is decided by.
+    // The decision also depends on the event's time and tokens.
     facts["at"] = step["state"]["facts"]["at"].clone();
     for name in ["ms", "tokens"] {
         facts["used"][name] = step["state"]["facts"]["used"][name].clone();
@@ -251,7 +252,7 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
                     facts["used"][name] = (used + carved(key, name)).into();
                 }
             }
-            // The rest is the same, too: what they changed. Equal calls are not counted where nothing limits them.
+            // The changed facts are equal, too. Equal calls are not counted if no limit applies to them.
             let after = &step["state"]["facts"];
             if after["used"]["calls"] == json!({}) {
                 facts["used"]["calls"] = json!({});
@@ -294,7 +295,7 @@ fn same_decisions(profile: &Profile, one: &Played) -> Result<()> {
     Ok(())
 }
 
-/// Returns a call as `permit` takes it.
+/// Returns a call in the format of `permit`.
 fn asked(call: &Value, key: &Value) -> String {
     let arguments = call.get("arguments").cloned().unwrap_or_else(|| "".into());
     let mut asked = json!({"key": key, "tool": call["tool"], "arguments": arguments});
@@ -327,12 +328,12 @@ fn take(facts: &mut Value, changed: &Value) {
     }
 }
 
-/// The number of times that the events of each case are sent in another order.
+/// The number of random changes of each case's events.
 const SHUFFLES: u64 = 4;
 
-/// Checks the events of a case, some of them left out, repeated or in another order: each step has its format and
-/// decides as `permit` and `observe` do, a run that has ended acts no more, and nothing effectful is sent twice after
-/// it was started.
+/// Checks the events of a case with some of them omitted, repeated or reordered. Each step has the format of its schema
+/// and decides like `permit` and `observe`. A run that has ended requests no more actions. No effectful call is sent
+/// again after it has started.
 fn at_random(case: &RunCase) -> Result<()> {
     let profile = compiled(case)?;
     for seed in 0..SHUFFLES {
@@ -350,7 +351,7 @@ fn at_random(case: &RunCase) -> Result<()> {
                 _ => other.events.insert(to, other.events[from].clone()),
             }
         }
-        // A word may stand for nothing now, and there is less to send again.
+        // A placeholder may now have no value, and there is less to send again.
         other.events.retain(|event| event["again"].is_null());
         let mut played: Vec<Played> = Vec::new();
         let whole = other.play(|state, event| {
@@ -389,7 +390,7 @@ fn at_random(case: &RunCase) -> Result<()> {
     Ok(())
 }
 
-/// `README.md` names every case, and every case that it names exists.
+/// Checks that `README.md` names exactly the existing cases.
 fn coverage(names: &BTreeSet<String>) -> Result<()> {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("runs/README.md"))?;
     let groups: BTreeSet<&str> = names.iter().filter_map(|name| name.split('/').next()).collect();

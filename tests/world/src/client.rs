@@ -1,4 +1,4 @@
-//! The client of a world, as far as it knows.
+//! The client of a world, with the client's knowledge.
 
 use std::collections::HashMap;
 
@@ -27,38 +27,38 @@ const TO_CLIENT: [(&str, bool); 15] = [
     ("notifications/vendor/yes", false),
 ];
 
-/// The tokens of progress that the client uses. Others belong to nobody.
+/// The progress tokens that the client uses. All other tokens are unknown to it.
 pub(crate) const TOKENS: [&str; 3] = ["\"t\"", "5", "\"u\""];
 
 /// The client.
 pub(crate) struct Client {
-    /// Its requests without an answer, by their ids.
+    /// The client's unanswered requests, by their ids.
     pub(crate) open: HashMap<String, Open>,
-    /// Lines that are answered though they open nothing: by id, or without one.
+    /// The number of expected error answers to lines that open no request, by id, or without one.
     pub(crate) extra: HashMap<Option<String>, usize>,
-    /// Requests of the gate, and the server that asks.
+    /// The gate's requests, each with the server that sent it, if any.
     pub(crate) asked: Vec<(Id, Option<usize>)>,
-    /// Results that ask for something.
+    /// Results that request input.
     pub(crate) questions: Vec<Question>,
-    /// The arguments of calls: few, so that calls are equal.
+    /// The arguments of calls. There are only a few, so that some calls are equal.
     pub(crate) arguments: [String; 4],
-    /// Nonces that servers may read when the run lets a message with this method pass.
+    /// Nonces that servers may read after the run has allowed a message with this method.
     pub(crate) waiting: Vec<(&'static str, u32)>,
-    /// Nonces in `_meta` of calls, with the tool and the arguments.
+    /// Nonces in `_meta` of calls, each with the tool and the arguments.
     pub(crate) of_calls: Vec<(&'static str, usize, u32)>,
     pub(crate) has_ended: bool,
 }
 
-/// A request without an answer.
+/// An unanswered request.
 pub(crate) struct Open {
     pub(crate) method: &'static str,
     /// The tool and the arguments of a call.
     pub(crate) call: Option<(&'static str, usize)>,
 }
 
-/// A result that asks for something.
+/// A result that requests input.
 pub(crate) struct Question {
-    /// The state with which the client comes back.
+    /// The state that the client sends back.
     pub(crate) state: String,
     pub(crate) is_by_gate: bool,
     pub(crate) call: (&'static str, usize),
@@ -90,7 +90,7 @@ impl Client {
         }
     }
 
-    /// Records that the run lets messages with this method pass to a server.
+    /// Records that the run allows messages with this method to reach a server.
     pub(crate) fn permit(&mut self, method: &str, server: usize, nonces: &mut Nonces) {
         self.waiting.retain(|(own, nonce)| {
             let is_it = *own == method;
@@ -101,7 +101,7 @@ impl Client {
         });
     }
 
-    /// Records that the run lets a call pass to a server.
+    /// Records that the run allows a call to reach a server.
     pub(crate) fn permit_call(&mut self, server: usize, tool: &str, arguments: &str, nonces: &mut Nonces) {
         for (name, own, nonce) in &self.of_calls {
             let own = Some(&*self.arguments[*own]).filter(|own| !own.is_empty()).unwrap_or("{}");
@@ -116,7 +116,7 @@ impl Client {
         assert!(TO_CLIENT.contains(&(method, true)), "the client is asked for {method}");
         assert!(is_own(id) && self.asked.iter().all(|(own, _)| own != id), "the client is asked under the id {id}");
         let is_by_gate = params.is_some_and(|params| params.contains("Approve this call?"));
-        // The server says its place in what it asks.
+        // A server includes its index in its request.
         let is_of_second = params.is_some_and(|params| params.contains("\"from\":1"));
         let server = (!is_by_gate).then_some(usize::from(is_of_second));
         if self.asked.len() == 64 {
@@ -146,7 +146,7 @@ impl Client {
         }
         if let Some(request) = request {
             self.asked.retain(|(id, _)| id.as_str() != request.get());
-            // A subscription ends in this way.
+            // The gate ends a subscription in this way.
             if let Some(open) = self.open.remove(request.get()) {
                 assert_eq!(open.method, "subscriptions/listen", "the gate takes back {request}");
             }
@@ -180,7 +180,7 @@ impl Client {
         assert!(self.extra.values().all(|count| *count == 0), "no answer to a line: {:?}", self.extra);
     }
 
-    /// Records a request that leaves, and that the gate reads as such.
+    /// Records a request that the client sends, and that the gate accepts as a request.
     pub(crate) fn open(&mut self, id: &str, method: &'static str, call: Option<(&'static str, usize)>) {
         if self.open.contains_key(id) {
             *self.extra.entry(Some(id.to_owned())).or_default() += 1;
@@ -195,7 +195,7 @@ fn has_code(answer: &Answer, code: &str) -> bool {
     matches!(answer, Answer::Error(error) if error.get().starts_with(&format!("{{\"code\":{code},")))
 }
 
-/// Returns whether an id is one of the gate's for the client.
+/// Returns whether the gate created an id for the client.
 fn is_own(id: &Id) -> bool {
     id.as_str().starts_with("\"seamgate-")
 }

@@ -11,10 +11,10 @@ use crate::{
     world::{World, push_json},
 };
 
-/// The ids of requests: few, so that they collide.
+/// The ids of requests. There are only a few, so that they collide.
 const IDS: [&str; 7] = ["1", "2", "3", "\"1\"", "\"a\"", "-7", "0"];
 
-/// The methods of requests: of each rule in both versions, and some that no client may send.
+/// The methods of requests: at least one for each rule in both versions, and some that clients must not send.
 const REQUESTS: [&str; 27] = [
     "initialize",
     "tools/list",
@@ -89,7 +89,7 @@ impl<K: Kernel> World<K> {
         self.line = line;
     }
 
-    /// Begins a request or a notification.
+    /// Writes the beginning of a request or a notification.
     fn client_begins(&mut self, id: Option<&str>, method: &str, choices: &mut impl Choices) {
         self.line.clear();
         self.line.push_str("{\"jsonrpc\":\"2.0\"");
@@ -111,7 +111,7 @@ impl<K: Kernel> World<K> {
         self.nonces.write(&mut self.line, CLIENT, readers)
     }
 
-    /// Writes `_meta`, whose nonce is returned.
+    /// Writes `_meta`, and returns its nonce.
     fn client_meta(&mut self, is_stateless: bool, choices: &mut impl Choices) -> u32 {
         self.line.push_str(",\"_meta\":{");
         if choices.below(2) == 1 {
@@ -121,7 +121,7 @@ impl<K: Kernel> World<K> {
         }
         if is_stateless {
             self.line.push_str(STATELESS);
-            // The profile names no sampling.
+            // The profile does not allow sampling.
             self.client_nonce(NOBODY);
             self.line.push_str("\"}},");
         }
@@ -204,7 +204,7 @@ impl<K: Kernel> World<K> {
                     self.line.push_str(",\"inputResponses\":{\"a\":{\"action\":\"accept\",\"x\":\"");
                     self.client_nonce(readers);
                     self.line.push_str("\"},\"z\":{\"x\":\"");
-                    // Nobody asked for it.
+                    // No server requested this answer.
                     self.client_nonce(NOBODY);
                     self.line.push_str("\"}}");
                 }
@@ -241,7 +241,7 @@ impl<K: Kernel> World<K> {
         let is_method_unknown = choices.below(16) == 15;
         self.client_begins(Some(id), method, choices);
         if is_method_unknown {
-            // The client reads its own words in the refusal.
+            // The client may read its own text in the rejection.
             let end = self.line.find("\"method\":\"").map_or(0, |at| at + 10);
             self.line.truncate(end);
             self.line.push_str("other/");
@@ -283,7 +283,7 @@ impl<K: Kernel> World<K> {
         self.client_writes(choices);
     }
 
-    /// Lets a server read a nonce once the run lets a message with this method pass.
+    /// Allows a server to read a nonce after the run has allowed a message with this method.
     fn client_lets(&mut self, method: &'static str, nonce: u32) {
         if self.client.waiting.len() == 256 {
             self.client.waiting.remove(0);
@@ -296,7 +296,7 @@ impl<K: Kernel> World<K> {
         self.client_begins(None, method, choices);
         let nonce = self.client_nonce(NOBODY);
         match method {
-            // They pass without an event.
+            // These notifications are forwarded without an event.
             "notifications/initialized" | "notifications/progress" => self.nonces.let_read(nonce, ALL),
             _ => self.client_lets(method, nonce),
         }
@@ -313,7 +313,7 @@ impl<K: Kernel> World<K> {
         self.line.push_str(",\"reason\":\"");
         self.client_nonce(NOBODY);
         self.line.push_str("\"}}");
-        // The protocol does not let a client take back its first request.
+        // According to the protocol, a client cannot cancel its first request.
         if self.client.open.get(id).is_some_and(|open| open.method != "initialize") {
             self.client.open.remove(id);
         }
@@ -373,7 +373,7 @@ impl<K: Kernel> World<K> {
                 *self.client.extra.entry(None).or_default() += 1;
                 return self.handle(Input::DownstreamInvalid(why), choices);
             }
-            // The envelope can be read: the refusal has its id.
+            // The envelope is readable, so the rejection has its id.
             10 => {
                 self.line.push_str("{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"id\":");
                 self.line.push_str(id);
@@ -387,10 +387,10 @@ impl<K: Kernel> World<K> {
         };
         let key = self.line.ends_with(id).then(|| id.to_owned());
         self.line.push_str(before);
-        // The client can read what is wrong with its line.
+        // The rejection may quote the client's line.
         self.client_nonce(CLIENT);
         self.line.push_str(after);
-        // An invalid notification is rejected, also without an id.
+        // An invalid notification is also rejected if it has no id.
         debug_assert!(Message::read(&self.line).is_err());
         *self.client.extra.entry(key).or_default() += 1;
         self.client_writes(choices);

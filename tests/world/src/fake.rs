@@ -1,4 +1,4 @@
-//! A kernel that decides by choices, with the records and actions that the real one could give.
+//! A kernel that makes random decisions, with records and actions that are possible in the real kernel.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,14 +16,14 @@ use serde_json::value::RawValue;
 
 use crate::{Kernel, Step, nonces::without_first, setting::has_method};
 
-/// The time that a call has, and an ask, in milliseconds.
+/// The time limits of a call and of an ask, in milliseconds.
 const CALL_MS: u64 = 600_000;
 const ASK_MS: u64 = 60_000;
 
-/// The kernel.
+/// A kernel whose decisions are choices.
 #[derive(Default)]
 pub struct Fake {
-    /// The calls that are open.
+    /// The open calls.
     calls: Vec<Call>,
     count: u64,
     artifacts: HashMap<String, String>,
@@ -38,7 +38,7 @@ struct Call {
     effect: Effect,
     phase: Phase,
     expires: u64,
-    /// The principal who may approve it.
+    /// The principal who may approve the call.
     by: &'static str,
 }
 
@@ -51,7 +51,7 @@ enum Phase {
 
 impl Kernel for Fake {
     fn step(&mut self, now: u64, event: &EventKind, choices: &mut impl Choices) -> Outcome {
-        // Any event can be one that the kernel cannot read.
+        // The kernel may reject any event.
         if choices.below(64) == 63 {
             return Outcome::Refused(Fault::BadRequest {
                 message: "the event is invalid".to_owned(),
@@ -107,7 +107,7 @@ impl Kernel for Fake {
     }
 
     fn keep(&mut self, text: &str) {
-        // The longest ones only, so that a long world keeps little.
+        // Stores only the first artifacts, so that a long world needs little memory.
         if self.artifacts.len() < 64 {
             self.artifacts.insert(seamgate::digest(text.as_bytes()), text.to_owned());
         }
@@ -183,7 +183,7 @@ impl Fake {
     fn tool_started(&mut self, event: &ToolStartedEvent, records: &mut Vec<Record>, choices: &mut impl Choices) {
         let place = self.place(&event.call).filter(|place| self.calls[*place].phase == Phase::Dispatched);
         match place {
-            // Its time was over in this very step.
+            // The call expired in this step.
             Some(place) if choices.below(32) == 31 => {
                 let call = self.calls.remove(place);
                 records.extend([settled(&call, SettledCode::NotSent), ignored(IgnoredCode::NotDispatched)]);
@@ -311,7 +311,7 @@ fn tools_listed(event: &ToolsListedEvent, records: &mut Vec<Record>, choices: &m
     surface
 }
 
-/// Returns a text as it is sanitized, if anything was found in it.
+/// Returns the sanitized text, if sanitizing found anything in it.
 fn cleaned(text: &str, choices: &mut impl Choices) -> Option<String> {
     (choices.below(4) == 3).then(|| without_first(text)).flatten()
 }
@@ -413,7 +413,7 @@ fn nothing() -> Found {
     }
 }
 
-/// Returns the text of the arguments of a call: an event has it as a string.
+/// Returns the arguments of a call as text, because an event contains them as a string.
 fn arguments_of(event: &CallEvent) -> String {
     event.arguments.read::<String>().unwrap_or_else(|_| event.arguments.as_str().to_owned())
 }

@@ -1,7 +1,7 @@
-//! The core of the gate in a world without processes: choices play the client, the servers, the clock and, if wanted, the kernel. What must
-//! hold is checked after every effect.
+//! The core of the gate in a world without processes. Choices control the client, the servers, the clock and,
+//! optionally, the kernel. The invariants are checked after every effect.
 //!
-//! A choice comes from a seed or from the bytes of a fuzz target. The same choices make the same world.
+//! A choice comes from a seed or from the bytes of a fuzz target. The same choices produce the same world.
 
 mod client;
 mod client_moves;
@@ -27,30 +27,30 @@ use seamgate::{Action, EventKind, Record};
 use seamgate_checks::schemas::Choices;
 use seamgate_mcp::core::Outcome;
 
-/// Records and actions of a step.
+/// The records and actions of a step.
 pub type Step = (Vec<Record>, Vec<Action>);
 
 /// The kernel of a world, with its run.
 pub trait Kernel {
-    /// Takes an event.
+    /// Processes an event.
     fn step(&mut self, now: u64, event: &EventKind, choices: &mut impl Choices) -> Outcome;
 
-    /// Returns when [`tick`](Kernel::tick) is due.
+    /// Returns the time at which [`tick`](Kernel::tick) is due.
     fn wake_at(&self) -> Option<u64>;
 
-    /// Lets the run see the time.
+    /// Tells the run the current time.
     fn tick(&mut self, now: u64) -> Step;
 
-    /// Lets a person decide about the oldest call that waits for one. `None` if there is none.
+    /// Decides about the oldest call that waits for approval, as a person. Returns `None` if there is none.
     fn decide(&mut self, now: u64, is_approved: bool) -> Option<Step>;
 
-    /// Keeps an artifact.
+    /// Stores an artifact.
     fn keep(&mut self, text: &str);
 
     /// Returns an artifact by its digest.
     ///
     /// # Errors
     ///
-    /// There is no artifact with this digest.
+    /// Returns an error if there is no artifact with this digest.
     fn artifact(&self, digest: &str) -> Result<String, String>;
 }

@@ -7,15 +7,15 @@ use serde::{
     de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// Members whose values are data, in which any names are possible.
+/// Members whose values are data and may contain any names.
 const DATA: [&str; 7] = ["arguments", "structuredContent", "inputSchema", "outputSchema", "text", "data", "blob"];
 
-/// Checks that a line is one JSON text in which no object, apart from data, has a name twice, and that no reader takes a character of it for
-/// the end of a line.
+/// Checks a line: it is one JSON text, no object outside of data contains a name twice, and no program treats a
+/// character in it as the end of a line.
 ///
 /// # Panics
 ///
-/// The line is something else.
+/// Panics if the line violates one of these rules.
 pub(crate) fn check(line: &str) {
     let is_end = |text: &str| matches!(text, "\u{85}" | "\u{2028}" | "\u{2029}");
     let bytes = line.as_bytes();
@@ -29,7 +29,7 @@ pub(crate) fn check(line: &str) {
     }
 }
 
-/// A value in which each name of an object comes once.
+/// A value whose objects contain each name only once.
 struct Once;
 
 impl<'de> DeserializeSeed<'de> for Once {

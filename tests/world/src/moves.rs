@@ -9,11 +9,11 @@ use crate::{
     world::World,
 };
 
-/// The most wake-ups after the client's end until the session must be over.
+/// The most wake-ups after the client's end before the session must be over.
 const LAST_WAKES: usize = 256;
 
 impl<K: Kernel> World<K> {
-    /// Lets happen what a setting says happened before the first move.
+    /// Performs the events of the setting that happen before the first move.
     pub fn begin(&mut self, setting: Setting, choices: &mut impl Choices) {
         let is_stateless = match setting.prelude {
             Prelude::Nothing => return,
@@ -53,13 +53,14 @@ impl<K: Kernel> World<K> {
         }
     }
 
-    /// Makes one move, but for the end of the client.
+    /// Makes one move, which does not end the client.
     pub fn make_long_move(&mut self, choices: &mut impl Choices) {
         self.is_long = true;
         self.make_move(choices);
     }
 
-    /// Ends the session: it must be over when the core has been woken as often as it wants, and each request is answered.
+    /// Ends the session. The session must be over after the wake-ups that the core requests, and each request must be
+    /// answered.
     pub fn finish(&mut self, choices: &mut impl Choices) {
         if !self.is_over {
             self.check_sizes();

@@ -1,10 +1,11 @@
-//! Nonces: each text that a side writes has one, so that a byte that leaves can be traced to its rule.
+//! Nonces. Each text of a party contains one, so that every byte that leaves the gate can be traced to the rule that
+//! allowed it.
 
 use std::fmt::Write;
 
 use memchr::memchr_iter;
 
-/// Parties, one bit each.
+/// A set of parties, one bit for each.
 pub(crate) type Parties = u8;
 
 pub(crate) const NOBODY: Parties = 0;
@@ -12,7 +13,7 @@ pub(crate) const CLIENT: Parties = 1;
 /// All servers.
 pub(crate) const SERVERS: Parties = !CLIENT;
 
-/// The beginning of a nonce. Six hexadecimal digits follow.
+/// The prefix of a nonce. Six hexadecimal digits follow.
 const MARK: &[u8] = b"Zq";
 const LENGTH: usize = 8;
 
@@ -28,7 +29,7 @@ pub(crate) struct Nonces(Vec<Nonce>);
 #[derive(Clone, Copy)]
 struct Nonce {
     owner: Parties,
-    /// The parties that may read it.
+    /// The parties that may read the nonce.
     readers: Parties,
 }
 
@@ -45,12 +46,12 @@ impl Nonces {
         number
     }
 
-    /// Lets parties read a nonce.
+    /// Allows parties to read a nonce.
     pub(crate) fn let_read(&mut self, number: u32, readers: Parties) {
         self.0[number as usize].readers |= readers;
     }
 
-    /// Lets parties read all nonces of a text.
+    /// Allows parties to read all nonces in a text.
     pub(crate) fn let_read_all(&mut self, text: &str, readers: Parties) {
         for number in numbers(text) {
             if let Some(nonce) = self.0.get_mut(number as usize) {
@@ -63,7 +64,7 @@ impl Nonces {
     ///
     /// # Panics
     ///
-    /// A nonce is there that no rule let pass.
+    /// Panics if the text contains a nonce that no rule allowed the reader to read.
     pub(crate) fn check(&self, text: &str, reader: Parties) {
         for number in numbers(text) {
             let nonce = self.0[number as usize];
@@ -80,7 +81,7 @@ fn numbers(text: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Returns a text without its first nonce, as the kernel sanitizes it. `None` if it has none.
+/// Returns a text without its first nonce, as the kernel would sanitize it. Returns `None` if the text has no nonce.
 pub(crate) fn without_first(text: &str) -> Option<String> {
     let at = memchr_iter(MARK[0], text.as_bytes()).find(|at| text.as_bytes()[*at..].starts_with(MARK))?;
     let mut out = String::with_capacity(text.len());

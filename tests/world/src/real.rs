@@ -1,4 +1,4 @@
-//! The real kernel, in its sandbox, with a run whose journal is in memory.
+//! The real kernel in its sandbox, with a run whose journal is in memory.
 
 use seamgate::{
     Action, ApprovalAnswer, ApprovalEvent, Ask, Event, EventKind, Gate, Json, Run, StartedEvent, StepError, TickEvent,
@@ -14,7 +14,7 @@ use crate::{Kernel, Step, journal::Memory};
 pub struct Real<'g> {
     gate: &'g Gate,
     run: Run<'g, Memory>,
-    /// The asks so far.
+    /// The asks of the run so far.
     asks: Vec<Ask>,
 }
 
@@ -23,7 +23,7 @@ impl<'g> Real<'g> {
     ///
     /// # Panics
     ///
-    /// The gate has no profile, or cannot start a run of it.
+    /// Panics if the gate has no profile, or cannot start a run of it.
     pub fn start(gate: &'g Gate, now: u64) -> Self {
         let agent = gate.profiles().next().map(|profile| profile.agent.clone()).unwrap_or_default();
         let mut event = StartedEvent::new("r", "anna", "c0ffee00c0ffee00");

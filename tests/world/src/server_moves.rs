@@ -12,7 +12,7 @@ use crate::{
     world::World,
 };
 
-/// The methods of requests: of each rule, and some that no server may send.
+/// The methods of requests: at least one for each rule, and some that servers must not send.
 const REQUESTS: [&str; 8] = [
     "elicitation/create",
     "elicitation/create",
@@ -42,7 +42,7 @@ const NOTIFICATIONS: [&str; 14] = [
     "sampling/createMessage",
 ];
 
-/// The shape of an answer that asks for input.
+/// The shape of an answer that requests input.
 const QUESTION: usize = 16;
 
 /// The ids of servers' requests.
@@ -62,9 +62,10 @@ impl<K: Kernel> World<K> {
         }
     }
 
-    /// Lets the servers answer everything, as servers do.
+    /// Lets the servers answer all requests correctly.
     pub(crate) fn servers_answer(&mut self, choices: &mut impl Choices) {
-        // An answer can lead to a question. A server can be asked for pages without an end.
+        // An answer can cause another request, and a server can be asked for pages indefinitely, so the number is
+        // limited.
         for _ in 0..32 {
             let open = |place: &usize| self.sides[*place].process == Process::Up && !self.sides[*place].open.is_empty();
             let Some(place) = (0..self.servers).find(open) else { return };
@@ -86,7 +87,7 @@ impl<K: Kernel> World<K> {
         self.nonces.write(&mut self.line, nonces::server(place), readers);
     }
 
-    /// Writes a member with a nonce that nobody may read unless the run lets it.
+    /// Writes a member with a nonce that no party may read unless the run allows it.
     fn server_member(&mut self, place: usize, before: &str, after: &str) {
         self.line.push_str(before);
         self.server_nonce(place, NOBODY);
@@ -112,7 +113,7 @@ impl<K: Kernel> World<K> {
         let own = match count > 0 && !is_unasked {
             true => {
                 let at = choices.below(count);
-                // It may answer twice.
+                // The server may answer twice.
                 match choices.below(8) {
                     7 => self.sides[place].open[at],
                     _ => self.sides[place].open.remove(at),
@@ -125,7 +126,7 @@ impl<K: Kernel> World<K> {
             }
         };
         let shape = match own.1 {
-            // Round trips take several moves.
+            // A round trip takes several moves.
             "tools/call" if choices.below(4) == 3 => QUESTION,
             _ => choices.below(24),
         };
@@ -169,7 +170,7 @@ impl<K: Kernel> World<K> {
                 self.line.push_str(",\"result\":{\"resultType\":\"input_required\",\"inputRequests\":");
                 self.server_member(place, before, after);
                 self.line.push_str(",\"requestState\":\"");
-                // Its own state comes back to it. For other requests than calls, the client keeps it.
+                // A server receives its own state back. For requests other than calls, the client stores the state.
                 let readers = if method == "tools/call" { NOBODY } else { nonces::CLIENT };
                 self.server_nonce(place, readers | nonces::server(place));
                 self.line.push_str("\"}");
@@ -181,7 +182,7 @@ impl<K: Kernel> World<K> {
             }
             18 => self.server_member(place, ",\"result\":{\"resultType\":\"", "\",\"content\":[]}"),
             19 => {
-                // A name that comes twice.
+                // A name that occurs twice.
                 self.line.push_str(",\"result\":{\"");
                 let from = self.line.len();
                 self.server_nonce(place, NOBODY);
@@ -202,7 +203,7 @@ impl<K: Kernel> World<K> {
         self.server_writes(place, choices);
     }
 
-    /// Writes a result of the kind that a request asks for.
+    /// Writes a result that matches the method of a request.
     fn result(&mut self, place: usize, method: &str, choices: &mut impl Choices) {
         match method {
             "initialize" => {
@@ -283,7 +284,7 @@ impl<K: Kernel> World<K> {
         self.line.push_str(",\"method\":\"");
         self.line.push_str(method);
         if choices.below(16) == 15 {
-            // A method that nobody knows.
+            // An unknown method.
             self.server_nonce(place, NOBODY);
         }
         self.line.push('"');
@@ -325,7 +326,7 @@ impl<K: Kernel> World<K> {
             _ => {
                 let id = choices.one(&IDS);
                 self.line.push_str(id);
-                // The gate may have answered one with this id.
+                // The gate may have answered another request with this id.
                 if let Some(own) = self.sides[place].asked.iter().position(|own| *own == id) {
                     self.sides[place].asked.swap_remove(own);
                 }

@@ -1,8 +1,8 @@
-//! The servers of a world, as far as they know.
+//! The servers of a world, with the servers' knowledge.
 
 use seamgate_mcp::core::Message;
 
-/// The methods that the gate may send to a server, and whether they ask.
+/// The methods that the gate may send to a server, and whether they are requests.
 const TO_SERVER: [(&str, bool); 25] = [
     ("completion/complete", true),
     ("initialize", true),
@@ -36,7 +36,7 @@ const TO_SERVER: [(&str, bool); 25] = [
 pub(crate) enum Process {
     #[default]
     Up,
-    /// Its input is closed: it ends by itself.
+    /// The input of the process is closed, and the process will end by itself.
     Closed,
     Down,
 }
@@ -45,9 +45,9 @@ pub(crate) enum Process {
 #[derive(Default)]
 pub(crate) struct Server {
     pub(crate) process: Process,
-    /// The gate's requests without an answer.
+    /// The gate's unanswered requests.
     pub(crate) open: Vec<(u64, &'static str)>,
-    /// Its own requests without an answer.
+    /// The server's own unanswered requests.
     pub(crate) asked: Vec<&'static str>,
 }
 

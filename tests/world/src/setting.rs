@@ -1,22 +1,23 @@
-//! The profile of a world, and the words that its sides use.
+//! The profile of a world, and the names that its parties use.
 
 use std::sync::LazyLock;
 
 use seamgate_mcp::core::Policy;
 
-/// The profile: tools of each permit on two servers, the gate's own tool, and methods, some of which each server has.
+/// The profile: tools with each kind of permit on two servers, the gate's own tool, and methods, some of which both
+/// servers have.
 pub const PROFILE: &str = include_str!("profile.json");
 
 /// The gate's own tool in the profile.
 const READ_ARTIFACT: &str = "\"name\": \"read_artifact\"";
 
-/// The profile, as far as the core reads it: with the gate's own tool, and without.
+/// The part of the profile that the core reads, with and without the gate's own tool.
 pub(crate) static POLICIES: LazyLock<[Policy; 2]> = LazyLock::new(|| {
     let without = PROFILE.replace(READ_ARTIFACT, "\"name\": \"read\"");
     [Policy::read(PROFILE), Policy::read(&without)]
 });
 
-/// The beginning of the client's and of each server's methods that the profile names.
+/// For each server, the prefixes of the methods that the profile allows between the client and the server.
 const METHODS: [&[&str]; 2] = [
     &[
         "completion/",
@@ -32,7 +33,7 @@ const METHODS: [&[&str]; 2] = [
     &["resources/", "elicitation/create"],
 ];
 
-/// The methods that exist whatever the profile names.
+/// The methods that exist independently of the profile.
 const BASIC: [&str; 12] = [
     "initialize",
     "notifications/cancelled",
@@ -54,7 +55,8 @@ pub(crate) const SERVERS: [&str; 2] = ["one", "two"];
 /// The tools that a server lists. The profile does not name the last one.
 pub(crate) const TOOLS: [&str; 6] = ["look", "act", "join", "ask", "wait", "extra"];
 
-/// The names with which the client calls tools. With several servers, the names of their tools begin with theirs.
+/// The names with which the client calls tools, for one server and for two. With two servers, the name of a tool begins
+/// with the name of its server.
 pub(crate) const NAMES: [[&str; 10]; 2] = [
     ["look", "act", "join", "ask", "wait", "no", "extra", "read_artifact", "nobody", "look "],
     [
@@ -85,7 +87,7 @@ pub struct Setting {
 /// The events before the first move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prelude {
-    /// Nothing.
+    /// No events.
     Nothing,
     /// A session was initialized, and the client has the list of tools.
     Session,
@@ -93,7 +95,7 @@ pub enum Prelude {
     Stateless,
 }
 
-/// Returns whether the profile lets a method pass between the client and a server.
+/// Returns whether the profile allows a method between the client and a server.
 pub(crate) fn has_method(server: &str, method: &str) -> bool {
     let of_kind = match method.strip_prefix("notifications/") {
         Some("message") => "logging/message",

@@ -1,4 +1,4 @@
-//! The world: what its sides have seen of each other, and what must hold after every effect.
+//! The world: what its parties have observed of each other, and the invariants after every effect.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use crate::{
 /// The time at which a world begins.
 const BEGINNING: u64 = 1_790_000_000_000;
 
-/// The collections of the core, and the most entries that each may have in this world.
+/// The collections of the core, each with its maximum number of entries in this world.
 const BOUNDS: [(&str, usize); 21] = [
     ("recorded", 1024),
     ("requests", 64),
@@ -43,14 +43,14 @@ const BOUNDS: [(&str, usize); 21] = [
     ("changes", 1100),
 ];
 
-/// The journal's statements about calls that have not been sent.
+/// The calls in the journal that have not been sent to a server yet.
 #[derive(Default)]
 struct Journal {
     /// Calls that may run: the key, the server, the tool, and the arguments.
     executable: Vec<(String, usize, String, String)>,
-    /// Calls that were started and have not ended, in the same form.
+    /// Calls that were started but have neither ended nor been sent, in the same form.
     started: Vec<(String, usize, String, String)>,
-    /// Further round trips of calls, by server.
+    /// The permitted further round trips of calls, by server.
     round_trips: [usize; 2],
 }
 
@@ -65,15 +65,15 @@ pub struct World<K> {
     pub(crate) sides: Vec<Server>,
     journal: Journal,
     pub(crate) is_over: bool,
-    /// The client does not end it before [`finish`](World::finish).
+    /// If set, the client does not end the session before [`finish`](World::finish).
     pub(crate) is_long: bool,
-    /// `true` to log events to standard error.
+    /// If set, events are logged to standard error.
     is_traced: bool,
     pub(crate) line: String,
 }
 
 impl<K: Kernel> World<K> {
-    /// Makes a world in which nothing has happened.
+    /// Creates a world in which no event has happened.
     pub fn new(setting: Setting, kernel: K, is_traced: bool) -> Self {
         let servers = setting.servers.clamp(1, 2);
         let policy = &POLICIES[usize::from(!setting.has_own_tool)];
@@ -106,11 +106,11 @@ impl<K: Kernel> World<K> {
         self.is_over
     }
 
-    /// Checks that no collection of the core grows beyond its bound.
+    /// Checks that no collection of the core exceeds its bound.
     ///
     /// # Panics
     ///
-    /// One does.
+    /// Panics if a collection exceeds its bound.
     pub fn check_sizes(&self) {
         for (name, size) in self.core.sizes() {
             let bound = BOUNDS.iter().find(|(own, _)| *own == name).map(|(_, bound)| *bound);
@@ -125,7 +125,7 @@ impl<K: Kernel> World<K> {
         }
     }
 
-    /// Hands an input to the core, does what it wants, and lets the run see the time, as the driver does.
+    /// Passes an input to the core, performs the core's effects, and then tells the run the time, as the driver does.
     pub(crate) fn handle(&mut self, input: Input, choices: &mut impl Choices) {
         self.input(input);
         self.drain(choices);
@@ -225,7 +225,7 @@ impl<K: Kernel> World<K> {
         assert!(text.len() < 4096, "a person reads {} bytes", text.len());
     }
 
-    /// Takes note of what a step lets pass.
+    /// Records the data that a step allows to pass.
     fn permit(&mut self, event: Option<&EventKind>, records: &[Record], actions: &[Action], surface: Option<&str>) {
         if let Some(surface) = surface {
             self.nonces.let_read_all(surface, CLIENT);
@@ -252,7 +252,7 @@ impl<K: Kernel> World<K> {
                 }
                 Record::Message(record) if record.permit == Permit::Allow => {
                     let Some(EventKind::Message(event)) = event else { continue };
-                    // A profile can name all methods of a kind.
+                    // A profile can allow all methods with a prefix.
                     self.nonces.let_read_all(
                         &event.method,
                         if event.from_ == Party::Server { CLIENT } else { nonces::SERVERS },
@@ -260,7 +260,7 @@ impl<K: Kernel> World<K> {
                     if let Some(document) = record.document.as_ref().or(event.document.as_ref()) {
                         self.nonces.let_read_all(document.as_str(), CLIENT);
                     }
-                    // A profile that names all methods names this one.
+                    // If the profile allows all methods with a prefix, the journal contains the name of this method.
                     self.nonces.let_read_all(&event.method, CLIENT);
                     let place = SERVERS.iter().position(|name| *name == record.server).unwrap_or_default();
                     if event.from_ == Party::Client {
@@ -325,7 +325,7 @@ impl<K: Kernel> World<K> {
         self.sides[place].on_message(message);
     }
 
-    /// Checks that the journal contains a call that goes to a server.
+    /// Checks that the journal contains a call that is sent to a server.
     fn check_call(&mut self, place: usize, params: &str) {
         #[derive(serde::Deserialize)]
         struct Call<'c> {
@@ -349,7 +349,7 @@ impl<K: Kernel> World<K> {
     }
 }
 
-/// Writes a JSON string.
+/// Appends a JSON string.
 pub(crate) fn push_json(out: &mut String, text: &str) {
     let _ = write!(out, "{}", serde_json::Value::from(text));
 }

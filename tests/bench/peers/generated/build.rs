@@ -1,7 +1,7 @@
-//! Writes a validator for each schema of the benchmark, which the macro of `jsonschema` generates.
+//! Writes a validator for each schema of the benchmark. The macro of `jsonschema` generates the validators.
 //!
-//! `cargo xtask bench` says by `SEAMGATE_BENCH_SCHEMAS` where the schemas of SchemaStore are. Without them, this writes none, so
-//! that the package compiles with the rest of the workspace.
+//! `cargo xtask bench` sets `SEAMGATE_BENCH_SCHEMAS` to the folder of SchemaStore's schemas. Without this variable, the
+//! script writes no validators, so that the package compiles with the rest of the workspace.
 
 use std::{
     fmt::Write,
@@ -11,13 +11,13 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// The folder of the schemas.
+/// The variable with the folder of the schemas.
 const SCHEMAS: &str = "SEAMGATE_BENCH_SCHEMAS";
 
-/// The names of those that the benchmark takes.
+/// The file with the names of the schemas that the benchmark uses.
 const NAMES: &str = "../../sets.txt";
 
-/// The benchmark's own, by the names of their sets.
+/// The benchmark's own schemas, by the names of their sets.
 const OWN: [(&str, &str); 3] = [
     ("trivial", "../../own/trivial.schema.json"),
     ("cited-answer", "../../../../schemas/examples/cited-answer.schema.json"),
@@ -54,8 +54,8 @@ fn main() -> Result<()> {
     Ok(fs::write(Path::new(&folder).join("validators.rs"), text)?)
 }
 
-/// Returns the faster engine for patterns if it takes all of the schema's. It lacks lookaround; a schema with anything else that
-/// it lacks would not compile.
+/// Returns the faster pattern engine if it supports all patterns of the schema. It does not support lookaround. A
+/// schema with any other unsupported construct would not compile.
 fn engine(schema: &Path) -> Result<&'static str> {
     const LOOKAROUND: [&str; 4] = ["(?=", "(?!", "(?<=", "(?<!"];
     let text = fs::read_to_string(schema).with_context(|| schema.display().to_string())?;

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-/// Returns whether a feature shows in how `serde_json` reads.
+/// Returns whether a feature is detectable in the behaviour of `serde_json`.
 type Probe = fn() -> bool;
 
-/// The features that change what `serde_json` does for each document, each with a text that it reads differently. A package
-/// cannot ask Cargo for the features of its dependencies.
+/// The features that change how `serde_json` processes each document, each with a text that it then reads differently.
+/// A package cannot query the features of its dependencies from Cargo.
 const PROBES: [(&str, Probe); 4] = [
     ("arbitrary_precision", || serde_json::from_str::<Value>("1e400").is_ok()),
     ("float_roundtrip", || {
-        // The default algorithm gets the last digit wrong.
+        // The default algorithm returns a wrong last digit.
         let number = "121.48791951161945";
         serde_json::from_str::<f64>(number).ok() == number.parse().ok()
     }),
@@ -24,7 +24,7 @@ const PROBES: [(&str, Probe); 4] = [
     }),
 ];
 
-/// Returns the names of the enabled ones. A program whose author writes `serde_json = "1"` has none.
+/// Returns the names of the enabled features. A program with `serde_json = "1"` has none.
 pub fn enabled() -> Vec<&'static str> {
     PROBES.iter().filter(|(_, probe)| probe()).map(|(name, _)| *name).collect()
 }

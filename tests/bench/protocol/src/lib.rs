@@ -1,6 +1,7 @@
-//! The protocol that the benchmark's programs in Rust speak, and their clock.
+//! The protocol of the benchmark's programs in Rust, and their clock.
 //!
-//! The peers (`tests/bench/peers`), each built by itself, and seamgate's own engines (`tests/bench/engines`) use it.
+//! The peers (`tests/bench/peers`) use it, each built separately, and so do seamgate's own engines
+//! (`tests/bench/engines`).
 
 pub mod features;
 pub mod protocol;

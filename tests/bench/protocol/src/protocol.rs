@@ -1,9 +1,10 @@
-//! The protocol that all engines speak, and the timing.
+//! The protocol of all engines, and the timing.
 //!
-//! `PROGRAM plan FILE` reads a plan, compiles all its contracts, prints the plan's number of documents (in Rust with the
-//! features of its `serde_json`), and then answers each line of standard input with one line of JSON: for the number of a
-//! document `{"valid": …, "nanos": …}` or `{"error": "…"}`, for `peak` the peak memory of the process, `{"peak_kb": …}`, or
-//! `null` in its place if another process does the work. It ends with its input.
+//! `PROGRAM plan FILE` reads a plan, compiles all its contracts, and prints the number of documents in the plan.
+//! Programs in Rust also print the features of their `serde_json`. Then the program answers each line of standard input
+//! with one line of JSON. For the number of a document, the answer is `{"valid": …, "nanos": …}` or `{"error": "…"}`.
+//! For `peak`, it is the peak memory of the process, `{"peak_kb": …}`, or `null` in its place if another process does
+//! the work. The program ends with its input.
 
 use std::{
     fs,
@@ -26,9 +27,9 @@ pub struct Plan {
     pub sets: Vec<Set>,
     /// The documents to judge.
     pub documents: Vec<Document>,
-    /// The component that holds all contracts.
+    /// The component that contains all contracts.
     pub component: PathBuf,
-    /// Components that hold a few of them each.
+    /// Components that contain a few contracts each.
     pub components: Vec<PathBuf>,
 }
 
@@ -45,16 +46,16 @@ pub struct Set {
     pub refused: Option<String>,
 }
 
-/// A document, to be judged by a set's schema.
+/// A document that is judged by the schema of a set.
 #[derive(Deserialize)]
 pub struct Document {
-    /// The number of its set.
+    /// The index of its set.
     pub set: usize,
     /// The file with its text.
     pub path: PathBuf,
 }
 
-/// Something that validates.
+/// A validator.
 pub trait Engine {
     /// A compiled schema.
     type Compiled;
@@ -65,12 +66,12 @@ pub trait Engine {
     /// Judges the bytes of a document.
     fn is_valid(&mut self, compiled: &Self::Compiled, document: &[u8]) -> Result<bool>;
 
-    /// Returns in a word why a document was rejected.
+    /// Returns the reason for a rejection, as one word.
     fn reason(&mut self, _: &Self::Compiled, _: &[u8]) -> Option<String> {
         None
     }
 
-    /// Answers a line that is this engine's own.
+    /// Answers a line that only this engine supports.
     fn answer(&mut self, line: &str, _: &Plan, _: &[Result<Self::Compiled>]) -> Result<Value> {
         anyhow::bail!("nothing answers {line:?}")
     }
@@ -99,7 +100,7 @@ pub fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
     })
 }
 
-/// Says that the program is ready, and answers each line until the input ends.
+/// Reports that the program is ready, and answers each line until the input ends.
 pub fn converse(plan: &Plan, mut answer: impl FnMut(&str) -> Result<Value>) -> Result<()> {
     say(&json!({ "documents": plan.documents.len(), "serde_json": features::enabled() }))?;
     std::io::stdin().lock().lines().try_for_each(|line| say(&answer(&line?)?))
@@ -122,7 +123,7 @@ fn say(answer: &Value) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Returns the median time of one call. The other engines' programs do the same.
+/// Returns the median time of a call. The programs of the other engines measure in the same way.
 pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     let start = Instant::now();
     let mut warm_up = 0_u32;
@@ -130,7 +131,7 @@ pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
         black_box(call());
         warm_up += 1;
     }
-    // A clock is read for no less than 20 µs of work.
+    // Each reading of the clock covers at least 20 µs of work.
     let each = start.elapsed().as_nanos() as f64 / f64::from(warm_up);
     let batch = (20_000.0 / each).ceil() as u32;
     let mut samples: Vec<f64> = Vec::new();
@@ -151,7 +152,7 @@ pub fn nanos(mut call: impl FnMut() -> bool) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// Returns the most memory that this process had at once.
+/// Returns the peak memory of this process.
 fn peak() -> Result<u64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;

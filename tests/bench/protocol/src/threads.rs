@@ -1,5 +1,5 @@
-//! Counts the documents that several threads judge, which the programs of some engines answer: for `threads` it is
-//! `{"one": …, "two": …}`, documents a second by one thread and by two.
+//! Counts the documents that several threads judge. The programs of some engines answer `threads` with `{"one": …,
+//! "two": …}`, the documents per second with one thread and with two.
 
 use std::{
     fs,
@@ -12,14 +12,15 @@ use serde_json::{Value, json};
 
 use crate::protocol::Plan;
 
-/// One thread and two take turns: the machine is not always the same.
+/// The number of turns of one thread and of two threads. They alternate, because the load of the machine varies.
 const TURNS: usize = 4;
 const TURN: Duration = Duration::from_millis(150);
 
-/// Documents below this, in bytes, are judged: with larger ones it hardly shows what a fresh instance costs.
+/// The size in bytes below which documents are judged. With larger documents, the cost of a fresh instance is hardly
+/// visible.
 pub const SMALL: usize = 4096;
 
-/// Returns the documents below this many bytes, each with the number of its set.
+/// Returns the documents below this many bytes, each with the index of its set.
 pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     let mut documents = Vec::new();
     for document in &plan.documents {
@@ -31,7 +32,7 @@ pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     Ok(documents)
 }
 
-/// Judges documents by one thread and by two. `judge` gets the number of a set and a document.
+/// Judges documents with one thread and with two. `judge` receives the index of a set and a document.
 pub fn throughput(documents: &[(usize, Vec<u8>)], judge: impl Fn(usize, &[u8]) + Sync) -> Value {
     let mut judged = [0; 2];
     let mut seconds = [0.0; 2];
@@ -52,7 +53,7 @@ fn turn(documents: &[(usize, Vec<u8>)], threads: usize, judge: &(impl Fn(usize, 
         for first in 0..threads {
             let judged = &judged;
             scope.spawn(move || {
-                // Each thread begins at its own place.
+                // Each thread starts at a different document.
                 let from = documents.len() * first / threads;
                 let mut count = 0;
                 for (set, bytes) in documents.iter().cycle().skip(from) {

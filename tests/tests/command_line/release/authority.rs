@@ -1,4 +1,4 @@
-//! An instance of Sigstore for tests: a certificate authority, a log of certificates and a log of signatures.
+//! An instance of Sigstore for tests: a certificate authority, a certificate transparency log and a signature log.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use ring::{
 };
 use serde_json::{Value, json};
 
-/// 2025-01-02T10:00:00Z, when every certificate begins to be valid, for ten minutes.
+/// 2025-01-02T10:00:00Z. Every certificate is valid from this time, for ten minutes.
 const ISSUED: u64 = 1_735_812_000;
 
 pub(crate) struct Key {
     pair: EcdsaKeyPair,
-    /// The public key, as a SubjectPublicKeyInfo.
+    /// The public key, encoded as SubjectPublicKeyInfo.
     public: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Authority {
     root: Vec<u8>,
 }
 
-/// The workflow that a certificate names, and the faults of its signature.
+/// The workflow that a certificate names, and the flaw of its signature.
 #[derive(Clone)]
 pub(crate) struct Signer {
     pub(crate) identity: String,
@@ -57,7 +57,7 @@ pub(crate) struct Signer {
     pub(crate) commit: String,
     pub(crate) trigger: String,
     pub(crate) runner: String,
-    /// Seconds from the certificate's first second to the entry in the log.
+    /// The seconds from the start of the certificate's validity to the log entry.
     pub(crate) logged_after: i64,
     pub(crate) flaw: Flaw,
 }
@@ -65,15 +65,15 @@ pub(crate) struct Signer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flaw {
     None,
-    /// No timestamp of the log of certificates.
+    /// The timestamp of the certificate transparency log is missing.
     NoSct,
-    /// The timestamp of the log of certificates was made for another certificate.
+    /// The timestamp of the certificate transparency log belongs to another certificate.
     OtherSct,
-    /// The certificate may not sign code.
+    /// The certificate does not permit code signing.
     NoCodeSigning,
     /// The signature belongs to another statement.
     OtherStatement,
-    /// The entry of the log belongs to another statement.
+    /// The log entry belongs to another statement.
     OtherEntry,
     NoEntry,
     NoPromise,
@@ -115,7 +115,7 @@ impl Authority {
         Authority { ca, ct_log, log, root }
     }
 
-    /// Returns the file that makes a verifier trust this authority.
+    /// Returns a trust root that makes a verifier trust this authority.
     pub(crate) fn trust_root(&self) -> String {
         let log = |key: &Key, url: &str| {
             json!({
@@ -140,7 +140,8 @@ impl Authority {
         root.to_string()
     }
 
-    /// Returns this authority with another key for certificates, for their log, and for the log of signatures.
+    /// Returns variants of this authority: with another key for certificates, for the certificate transparency log, and
+    /// for the signature log.
     pub(crate) fn with_other_keys(&self) -> [(&'static str, Self); 3] {
         let other = Authority::new();
         [
@@ -150,7 +151,7 @@ impl Authority {
         ]
     }
 
-    /// Returns a bundle with a statement, as a signer makes it with a fresh key.
+    /// Returns a bundle with a statement, as a signer creates it with a fresh key.
     pub(crate) fn bundle(&self, statement: &Value, signer: &Signer) -> Vec<u8> {
         let key = Key::new();
         let leaf = self.leaf(&key, signer);
@@ -210,7 +211,7 @@ impl Authority {
         signed(&tbs(&extensions), &self.ca)
     }
 
-    /// Returns the list with a timestamp of the log of certificates (RFC 6962).
+    /// Returns the extension list with a timestamp of the certificate transparency log (RFC 6962).
     fn sct(&self, tbs: &[u8]) -> Vec<u8> {
         let time = (ISSUED * 1000).to_be_bytes();
         let length = u32::try_from(tbs.len()).expect("a short one").to_be_bytes();
@@ -221,7 +222,7 @@ impl Authority {
         short(&short(&sct))
     }
 
-    /// Returns the entry of the log of signatures: as Rekor 1 has it.
+    /// Returns the entry of the signature log, in the format of Rekor 1.
     fn entry(&self, payload: &str, signature: &[u8], leaf: &[u8], signer: &Signer) -> Value {
         let lines: Vec<String> = BASE64.encode(leaf).as_bytes().chunks(64).map(text).collect();
         let pem = format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"));
@@ -237,7 +238,7 @@ impl Authority {
         let time = i64::try_from(ISSUED).expect("a time") + signer.logged_after;
         let id = self.log.id();
         let promised = if signer.flaw == Flaw::OtherPromise { time + 1 } else { time };
-        // In the order of canonical JSON.
+        // The members are in the order of canonical JSON.
         let promise = format!(
             "{{\"body\":\"{}\",\"integratedTime\":{promised},\"logID\":\"{}\",\"logIndex\":7}}",
             BASE64.encode(body.as_bytes()),
@@ -282,13 +283,13 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("ASCII")
 }
 
-/// Returns bytes after their length in two bytes.
+/// Returns the bytes, preceded by their length in two bytes.
 fn short(bytes: &[u8]) -> Vec<u8> {
     let length = u16::try_from(bytes.len()).expect("a short one").to_be_bytes();
     [&length[..], bytes].concat()
 }
 
-/// Returns a value in DER.
+/// Returns a DER-encoded value.
 fn der(tag: u8, content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();
     let length: Vec<u8> = length.into_iter().skip_while(|byte| *byte == 0).collect();
@@ -332,7 +333,7 @@ fn extension(id: &[u64], is_critical: bool, value: &[u8]) -> Vec<u8> {
     sequence(&[&oid(id), &critical, &der(0x04, value)])
 }
 
-/// The algorithm of all signatures: ECDSA with SHA-256.
+/// Returns the algorithm of all signatures: ECDSA with SHA-256.
 fn algorithm() -> Vec<u8> {
     sequence(&[&oid(&[1, 2, 840, 10045, 4, 3, 2])])
 }

@@ -1,4 +1,4 @@
-//! The manipulations: for each, the folder afterwards, and the check that must refuse it.
+//! The manipulations. Each consists of the manipulated folder and the check that must reject it.
 
 use seamgate_release::CheckKind;
 use seamgate_tests::Random;
@@ -15,10 +15,10 @@ pub(crate) struct Manipulation {
     pub(crate) check: CheckKind,
 }
 
-/// A version as long as this one, for the papers and components of an older release.
+/// A version with the same length as this one, for the statements and components of an older release.
 const OLDER: &str = "0.0.9";
 
-/// Visits all manipulations of a release, the same for each run except for the keys.
+/// Visits all manipulations of a release. They are the same in each run, except for the keys.
 pub(crate) fn visit(content: &Files, files: &Files, authority: &Authority, visitor: &mut dyn FnMut(Manipulation)) {
     let mut list = List { content, files, authority, random: Random(2049), visitor };
     list.bytes();
@@ -46,7 +46,7 @@ impl List<'_> {
         (self.visitor)(Manipulation { name: name.into(), files, check });
     }
 
-    /// Adds a release whose content was changed before it was signed as it should be.
+    /// Adds a release whose content was changed before it was correctly signed.
     fn add_signed(&mut self, name: impl Into<String>, check: CheckKind, change: impl FnOnce(&mut Files)) {
         let mut content = self.content.clone();
         change(&mut content);
@@ -62,7 +62,7 @@ impl List<'_> {
         statements
     }
 
-    /// A byte in each file, at random places.
+    /// Changes a byte in each file, at random places.
     fn bytes(&mut self) {
         let names: Vec<String> = self.files.keys().cloned().collect();
         for name in names {
@@ -84,7 +84,7 @@ impl List<'_> {
         }
     }
 
-    /// Lines of `SHA256SUMS`, and files that are not what they say.
+    /// Changes lines of `SHA256SUMS`, and files that the lines name.
     fn digests(&mut self) {
         let text = String::from_utf8(self.files["SHA256SUMS"].clone()).expect("text");
         let lines: Vec<&str> = text.lines().collect();
@@ -147,7 +147,7 @@ impl List<'_> {
         });
     }
 
-    /// Statements in the place of others, twice, and missing.
+    /// Swaps, duplicates and removes statements.
     fn swapped_statements(&mut self) {
         let names: Vec<String> = self.statements().into_iter().map(|(name, _)| name).collect();
         for (index, name) in names.iter().enumerate() {
@@ -172,7 +172,7 @@ impl List<'_> {
         }
     }
 
-    /// Statements that somebody else has signed, or that are signed or logged wrongly.
+    /// Adds statements of other signers, and statements that are incorrectly signed or logged.
     fn signers(&mut self) {
         let signer = papers::signer;
         let of = |change: &dyn Fn(&mut Signer)| {
@@ -240,7 +240,7 @@ impl List<'_> {
         }
     }
 
-    /// Provenance with a valid signature that says something else.
+    /// Adds provenance with a valid signature but with other content.
     fn provenance(&mut self) {
         let build = "/predicate/buildDefinition";
         let workflow = format!("{build}/externalParameters/workflow");
@@ -293,7 +293,7 @@ impl List<'_> {
         self.add(name, CheckKind::Provenance, |files| drop(files.insert(provenance_name(), bundle)));
     }
 
-    /// Bills of materials that do not fit `Cargo.lock`, the command line or their statement, all of it signed.
+    /// Adds correctly signed bills of materials that do not match `Cargo.lock`, the command line or their statement.
     fn materials(&mut self) {
         for [program, bill, statement] in platforms() {
             for (place, value) in [
@@ -338,7 +338,7 @@ impl List<'_> {
                     files.insert(statement.clone(), bundle);
                 });
             }
-            // Of the same tag, which was moved.
+            // The same tag, moved to another commit.
             let moved = Signer::new(REPOSITORY, VERSION, &"a".repeat(40));
             let bundle = self.authority.bundle(&papers::materials(&program, self.content, &bill), &moved);
             self.add(format!("{statement} of another commit"), CheckKind::Materials, |files| {
@@ -361,7 +361,7 @@ impl List<'_> {
         }
     }
 
-    /// Components that do not fit the WIT package, all of it signed.
+    /// Adds correctly signed components that do not match the WIT package.
     fn components(&mut self) {
         let harness = self.content[&wasm("harness")].clone();
         let text = |bytes: &[u8]| bytes.windows(VERSION.len()).filter(|part| *part == VERSION.as_bytes()).count();
@@ -371,7 +371,7 @@ impl List<'_> {
             [harness.as_slice(), &[id, length], content].concat()
         };
         let named = |name: &str| [&[1, 0, u8::try_from(name.len()).expect("short")][..], name.as_bytes()].concat();
-        // A section of imports with a resource type; a section of exports with the first instance.
+        // An import section with a resource type, and an export section with the first instance.
         let importing = section(10, &[named("clock").as_slice(), &[3, 1]].concat());
         let exporting = section(11, &[named("seamgate:harness/more@0.1.0").as_slice(), &[5, 0, 0]].concat());
         let files = [
@@ -429,7 +429,7 @@ impl List<'_> {
         }
     }
 
-    /// Parts of an older release beside newer papers, and newer parts beside older papers.
+    /// Combines files of an older release with newer statements, and newer files with older statements.
     fn older(&mut self) {
         let older = renamed(&self.content[&wasm("harness")]);
         self.add("an older component", CheckKind::Digests, |files| drop(files.insert(wasm("harness"), older.clone())));
@@ -449,7 +449,7 @@ impl List<'_> {
             files.insert("SHA256SUMS".to_owned(), sums(&content));
             files.insert(provenance_name(), papers.clone());
         });
-        // The signature of those is valid, for the older tag.
+        // The signature of these statements is valid for the older tag.
         self.add("older papers under their own name", CheckKind::Provenance, |files| {
             files.remove(&provenance_name());
             files.insert(provenance_name().replace(VERSION, OLDER), papers);
@@ -457,7 +457,7 @@ impl List<'_> {
     }
 }
 
-/// Writes the digests of all files again.
+/// Recomputes the digests of all files.
 fn renew_sums(files: &mut Files) {
     let is_named = |name: &str| name != "SHA256SUMS" && !name.ends_with(".sigstore.json");
     let named: Files = files.iter().filter(|(name, _)| is_named(name)).map(|(k, v)| (k.clone(), v.clone())).collect();

@@ -1,4 +1,4 @@
-//! A release for tests: its files, and the statements about them.
+//! A release for tests: its files and the statements about them.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -16,7 +16,8 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const REPOSITORY: &str = "example/seamgate";
 pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// The platforms whose command line has a bill of materials: the name of both, and the statement's.
+/// Returns the platforms whose command line has a bill of materials. Each entry contains the names of the program, of
+/// the bill and of its statement.
 pub(crate) fn platforms() -> [[String; 3]; 2] {
     [
         [
@@ -40,7 +41,8 @@ pub(crate) fn wasm(name: &str) -> String {
     format!("seamgate-{name}-{VERSION}.wasm")
 }
 
-/// Returns the files of a release: the component and the interfaces of this build, and small ones in place of others.
+/// Returns the files of a release: the component and the interfaces of this build, and small placeholders for the
+/// others.
 pub(crate) fn content() -> Files {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut random = Random(49);
@@ -64,7 +66,8 @@ pub(crate) fn content() -> Files {
     files
 }
 
-/// Returns the WIT package of the harness in binary form, from changed text: of each file by its name.
+/// Returns the WIT package of the harness in binary form. `change` receives the name and the text of each file, and
+/// returns the changed text.
 pub(crate) fn wit(change: impl Fn(&str, String) -> String) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit");
     let mut resolve = Resolve::default();
@@ -74,7 +77,8 @@ pub(crate) fn wit(change: impl Fn(&str, String) -> String) -> Vec<u8> {
             fs::read_dir(&folder).expect("wit").map(|entry| entry.expect("an entry").path()).collect();
         group.retain(|path| path.is_file());
         group.sort();
-        // One text with one package: that is where the others are declared, too.
+        // All files of the folder become one text with one package declaration, because the other packages are also
+        // declared in this text.
         let mut all = String::new();
         for (index, path) in group.iter().enumerate() {
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
@@ -118,7 +122,7 @@ fn bill_of_materials(packages: &[[String; 3]]) -> Value {
     })
 }
 
-/// Returns `SHA256SUMS` of the files.
+/// Returns the `SHA256SUMS` of the files.
 pub(crate) fn sums(content: &Files) -> Vec<u8> {
     let line = |(name, bytes): (&String, &Vec<u8>)| format!("{}  {name}\n", HEXLOWER.encode(&sha256(bytes)));
     content.iter().map(line).collect::<String>().into_bytes()
@@ -128,7 +132,7 @@ pub(crate) fn signer() -> Signer {
     Signer::new(REPOSITORY, VERSION, COMMIT)
 }
 
-/// Returns the provenance of files, as GitHub's workflows make it.
+/// Returns the provenance of files, in the format of GitHub's workflows.
 pub(crate) fn provenance(content: &Files, signer: &Signer) -> Value {
     let subjects = content.iter().map(|(name, bytes)| subject(name, bytes));
     json!({
@@ -156,7 +160,7 @@ pub(crate) fn provenance(content: &Files, signer: &Signer) -> Value {
     })
 }
 
-/// Returns the statement about what is inside a command line.
+/// Returns the statement about the contents of a command line.
 pub(crate) fn materials(program: &str, content: &Files, bill: &str) -> Value {
     let bill: Value = serde_json::from_slice(&content[bill]).expect("JSON");
     json!({
@@ -182,8 +186,8 @@ pub(crate) fn sign(content: &Files, authority: &Authority) -> Files {
     files
 }
 
-/// Returns whether two folders differ only in the spelling of their statements, or in members that say nothing about the
-/// files: the signed bytes, the certificate, and the entry of the log are those that were signed.
+/// Returns whether two folders have the same meaning: they differ only in the encoding of their statements, or in
+/// members that do not describe the files. The signed bytes, the certificate, and the log entry are the originals.
 pub(crate) fn say_the_same(one: &Files, other: &Files) -> bool {
     let say = |files: &Files| -> Option<BTreeMap<String, Vec<Vec<u8>>>> {
         let say = |(name, bytes): (&String, &Vec<u8>)| Some((name.clone(), said(name, bytes)?));
@@ -216,7 +220,7 @@ fn said(name: &str, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     let plain = ["/integratedTime", "/logIndex", "/inclusionProof/treeSize", "/inclusionProof/logIndex"];
     let plain = plain.map(|place| format!("{entry}{place}"));
     let text = |place: &str| bundle.pointer(place).and_then(Value::as_str).map(str::to_owned);
-    // Base64 with other bits behind the last byte is the same.
+    // Base64 with other trailing bits decodes to the same bytes.
     let decoded = |text: String| {
         let mut lenient = data_encoding::Specification::new();
         lenient.symbols.push_str("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
@@ -226,7 +230,7 @@ fn said(name: &str, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     };
     let mut said: Vec<Vec<u8>> = binary.map(|place| decoded(text(&place)?)).collect::<Option<_>>()?;
     said.extend(plain.iter().map(|place| text(place).map(String::into_bytes)).collect::<Option<Vec<_>>>()?);
-    // The signed part of the note.
+    // The signed part of the checkpoint.
     let note = text(&format!("{entry}/inclusionProof/checkpoint/envelope"))?;
     said.push(note.split_once("\n\n")?.0.as_bytes().to_vec());
     Some(said)

@@ -1,14 +1,15 @@
-//! A model check: all orders of events to a depth, over the real `advance`, natively.
+//! A model check: all orders of events up to a depth, with the real `advance`, natively.
 //!
-//! The search is breadth first, from four prefixes: asked, approved, started and resumed, each with a call that reads beside one
-//! that has effects, and with two equal ones. It goes through a loop, a run without one, and a child whose own profile allows
-//! what its parent's forbids: the same rules hold for it. A state counts once: by its typed content, without times, numbers of steps, digests
-//! of events and what was said. [`moves`] has the events, [`rules`] what must hold after each, and [`world`] what a host knows of
-//! the run. Of the state, the rules read whether the run has ended, and how many calls count.
+//! The search is breadth first and begins with four prefixes: asked, approved, started and resumed. Each has a read
+//! call beside an effectful call, or two equal calls. The search covers a loop, a run without a loop, and a child whose
+//! own profile allows the calls that its parent's profile forbids. The same rules apply to the child. A state counts
+//! once, by its typed content without times, numbers of steps, digests of events and messages. [`moves`] has the
+//! events, [`rules`] has the invariants of each step, and [`world`] has the host's knowledge of the run. The rules read
+//! only two facts from the state: whether the run has ended, and the number of counted calls.
 //!
-//! `MODEL_DEPTH=8` goes deeper than CI does, in minutes:
-//! `MODEL_DEPTH=8 cargo test --release -p seamgate-tests --test kernel -- model --nocapture`. `tests/results/model.md` has the figures, and the
-//! mistakes that were put into the kernel to see that the check finds them.
+//! `MODEL_DEPTH=8` searches deeper than CI does, and takes minutes: `MODEL_DEPTH=8 cargo test --release -p
+//! seamgate-tests --test kernel -- model --nocapture`. `tests/results/model.md` has the figures, and the mistakes that
+//! were added to the kernel to show that the check finds them.
 
 mod moves;
 mod rules;
@@ -27,14 +28,14 @@ use world::{Known, World};
 /// The search depth in CI.
 const DEPTH: usize = 4;
 
-/// A state, and how it was reached.
+/// A state, and the events that lead to it.
 struct Node {
     state: String,
     world: World,
     trail: Arc<Trail>,
 }
 
-/// The events to a state, the last first.
+/// The events that lead to a state, in reverse order.
 struct Trail {
     label: String,
     event: String,
@@ -66,7 +67,7 @@ struct Figures {
     again: usize,
 }
 
-/// Applies an event, and holds the step to all rules.
+/// Applies an event, and checks the step against all rules.
 fn step(
     profile: &Profile,
     state: Option<&str>,
@@ -89,7 +90,7 @@ fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String
     seamgate_kernel::advance(profile, state, event).map_err(|fault| anyhow!(fault.to_json()))
 }
 
-/// Checks that delivering the last event again, or one before it, changes nothing and leads to no action.
+/// Checks that a second delivery of the last event, or of an earlier one, changes nothing and causes no action.
 fn deliver_again(profile: &Profile, key: u128, node: &Node) -> Result<usize> {
     let typed = |state: &str| -> Result<String> { Ok(world::typed(&mut serde_json::from_str(state)?, node.world.now)) };
     let before = typed(&node.state)?;
@@ -107,8 +108,8 @@ fn deliver_again(profile: &Profile, key: u128, node: &Node) -> Result<usize> {
     Ok(2)
 }
 
-/// Returns the states that the prefixes lead to: asked, approved, started and resumed, with a call that reads beside
-/// one that has effects, and with two equal ones.
+/// Returns the states that the prefixes lead to: asked, approved, started and resumed, with a read call beside an
+/// effectful call, and with two equal calls.
 ///
 /// `parent`: the bounds of a child.
 fn prefixes(profile: &Profile, has_loop: bool, parent: Option<&Value>) -> Result<Vec<Reached>> {
@@ -136,8 +137,8 @@ fn prefixes(profile: &Profile, has_loop: bool, parent: Option<&Value>) -> Result
     Ok(found)
 }
 
-/// Returns the states from which the search for origins begins: at the start, and after the result of `find` beside a call that
-/// waits, runs, or was made before.
+/// Returns the states from which the search for origins begins: the start, and the states after the result of `find`
+/// while another call waits, runs, or has ended.
 fn found(profile: &Profile) -> Result<Vec<Reached>> {
     let first: [&[&str]; 3] = [
         &["call \"find\" {\"q\":1}", "c1 result", "call \"send\" {\"to\":[\"bob@x.com\"]}"],
@@ -209,7 +210,7 @@ fn explore_from(profile: &Profile, first: Vec<Reached>, depth: usize) -> Result<
     Ok(figures)
 }
 
-/// Returns the new results of all moves from some states.
+/// Returns the new states after all moves from the given states.
 fn expand(
     profile: &Profile,
     nodes: &[Node],
@@ -228,7 +229,7 @@ fn expand(
             }
             figures.again += deliver_again(profile, reached.key, &reached.node)?;
             if is_last {
-                // It is counted, but not expanded.
+                // A state at the last depth is counted, but not expanded.
                 reached.node.state = String::new();
             }
             found.push(reached);
@@ -259,14 +260,14 @@ fn no_order_of_events_breaks_a_rule_without_a_loop() -> Result<()> {
 fn no_order_of_events_sends_to_a_target_without_an_origin() -> Result<()> {
     let profile = Profile::compile(include_str!("origins.json")).map_err(|fault| anyhow!(fault.to_json()))?;
     let first = found(&profile)?;
-    // At the depth of the other searches, it has more states than they have together.
+    // At the depth of the other searches, this search has more states than all others together.
     let figures = explore_from(&profile, first, depth()? - 1)?;
     ensure!(figures.states > 300, "only {} states", figures.states);
     Ok(())
 }
 
-/// Returns the profile of a child that may do everything, and the bounds that a parent with the profile of the loop gives it.
-/// Its budget is that of the loop.
+/// Returns the profile of a child that may do everything, and the bounds that a parent with the loop's profile gives
+/// it. The child's budget equals that of the loop.
 fn child() -> Result<(String, Value)> {
     let mut parent: Value = serde_json::from_str(include_str!("loop.json"))?;
     let mut child = parent.clone();

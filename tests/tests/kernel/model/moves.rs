@@ -1,4 +1,5 @@
-//! The events that may come next. Some fit the run, and some do not: late ones, forged ones, of the wrong person.
+//! The possible next events. Some are valid for the run, and some are not: late events, forged events, and events of
+//! the wrong person.
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     world::{Call, Stage, World},
 };
 
-/// A digest of nothing.
+/// A digest that matches nothing.
 const OTHER: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
 
 pub(crate) const NONCE: &str = "c0ffee00c0ffee00";
@@ -30,7 +31,7 @@ pub(crate) fn started(has_loop: bool, parent: Option<&Value>) -> Value {
     event
 }
 
-/// Returns all events that are tried in a world.
+/// Returns all events that the search tries in a world.
 pub(crate) fn moves(world: &World) -> Vec<Move> {
     let mut moves = Moves { at: world.now + 1, made: Vec::new() };
     moves.outputs(world);
@@ -69,14 +70,14 @@ impl Moves {
         self.made.push(Move { label: label.into(), event });
     }
 
-    /// Adds the outputs that the model, or a caller outside of a loop, may write now.
+    /// Adds the outputs that the model, or a caller without a loop, may write now.
     fn outputs(&mut self, world: &World) {
         let look = json!({"id": "x", "tool": "look", "arguments": {"q": 1}});
         let act = json!({"id": "x", "tool": "act", "arguments": {"x": 1}});
-        // The same tool with other arguments: what was approved is not this.
+        // The same tool with other arguments, to which the approval does not apply.
         let edited = json!({"id": "x", "tool": "act", "arguments": "{\"x\": 2}"});
         let unknown = json!({"id": "x", "tool": "drop", "arguments": {}});
-        // One more than the budget has.
+        // One call more than the budget permits.
         let room = (world.max_tool_calls() + 1).saturating_sub(world.calls.len());
         if let Some(known) = &world.known {
             let to = |to: &[&str]| json!({"id": "x", "tool": "send", "arguments": {"to": to}});
@@ -166,13 +167,13 @@ impl Moves {
         let mut late = event(&ask.digest, "approved", "anna");
         late["at"] = ask.expires.max(self.at).into();
         self.add(format!("{key} approved too late"), late);
-        // A clock that goes back makes no approval timely.
+        // A clock that goes back does not make an approval valid.
         let mut early = event(&ask.digest, "approved", "ben");
         early["at"] = ask.at.saturating_sub(10).into();
         self.add(format!("{key} approved by ben, whose clock goes back"), early);
     }
 
-    /// Adds the ways in which a call may continue and end.
+    /// Adds the events with which a call may continue or end.
     fn ends(&mut self, call: &Call) {
         let key = &call.key;
         self.add(format!("{key} started"), json!({"type": "tool_started", "call": key}));

@@ -1,4 +1,4 @@
-//! Invariants of each step, implemented a second time: from a host's view of the run, not from its state.
+//! A second implementation of the invariants of each step. It uses a host's view of the run, not the state of the run.
 
 use anyhow::{Context, Result, bail, ensure};
 use seamgate_core::kernel_api::digest;
@@ -11,11 +11,10 @@ use super::{
     },
 };
 
-/// It stands in everything that nobody may trust.
+/// A word in all untrusted data.
 pub(crate) const SENTINEL: &str = "UNTRUSTED";
 
-/// Returns the mark around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` checks that it
-/// does.
+/// Returns the marker around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` compares them.
 pub(crate) fn mark(name: &str) -> String {
     let whole = digest(&format!("seamgate:mark:1\n{}:{NONCE}\n{}:{name}\n", NONCE.len(), name.len()));
     format!("data-{}", &whole["sha256:".len()..][..16])
@@ -29,7 +28,7 @@ fn items<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     value[name].as_array().into_iter().flatten()
 }
 
-/// One step, as the world sees it.
+/// A step, and the world that the host derives from it.
 struct Seeing<'s> {
     event: &'s Value,
     step: &'s Value,
@@ -37,7 +36,7 @@ struct Seeing<'s> {
     was_finished: bool,
 }
 
-/// Returns the world after a step, if the step breaks no rule.
+/// Returns the world after a step, if the step satisfies all rules.
 pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World> {
     let mut seeing = Seeing { event, step, world: before.clone(), was_finished: before.is_finished };
     if before.is_finished {
@@ -70,14 +69,15 @@ impl Seeing<'_> {
     fn time(&mut self, before: &World) {
         let at = self.event["at"].as_u64().unwrap_or_default();
         let passed = at.saturating_sub(before.now);
-        // Waiting for a person uses none; nor does a gate that nobody calls, nor a run that nobody runs.
+        // Time does not count while the run waits for a person, while a gate receives no calls, or while no process
+        // executes the run.
         if before.is_under_way() && self.kind() != "resumed" {
             self.world.ms += passed;
         }
         self.world.now = before.now.max(at);
     }
 
-    /// Applies what a host knows of an event before it sees the result.
+    /// Applies the host's knowledge of an event, before the host reads the result.
     fn event(&mut self, before: &World) {
         let (event, now) = (self.event, self.world.now);
         let call = event["call"].as_str().or(event["key"].as_str()).unwrap_or_default();
@@ -107,7 +107,7 @@ impl Seeing<'_> {
                 }
                 if text(event, "decision") == "edited" {
                     if has_loop && text(event, "arguments") != known.arguments {
-                        // The old ask is over.
+                        // The old ask is no longer valid.
                         known.ask = None;
                         known.arguments = text(event, "arguments").to_owned();
                     }
@@ -143,7 +143,7 @@ impl Seeing<'_> {
         }
     }
 
-    /// Expires what waited too long.
+    /// Expires everything whose time is over.
     fn lapse(&mut self) {
         let now = self.world.now;
         if self.world.model.as_ref().is_some_and(|(.., expires)| *expires <= now) {
@@ -159,7 +159,7 @@ impl Seeing<'_> {
         }
     }
 
-    /// Returns the call of a record or an action. A record may be the first to name it.
+    /// Returns the call of a record or an action. A record may be the first to name a call.
     fn call(&mut self, key: &str) -> Result<&mut Call> {
         self.world.call_mut(key).with_context(|| format!("nobody knows a call {key}"))
     }
@@ -184,7 +184,7 @@ impl Seeing<'_> {
                 }
                 let (now, is_resumed) = (self.world.now, self.kind() == "resumed");
                 let call = self.call(key)?;
-                // An approval may lapse before the call is sent.
+                // An approval may expire before the call is sent.
                 let is_lapsed = call.ask.as_ref().is_some_and(|ask| ask.expires <= now);
                 let may_be_decided = matches!(call.stage, Stage::New | Stage::Asked)
                     || (call.stage == Stage::Executed && (is_resumed || is_lapsed));
@@ -254,9 +254,9 @@ impl Seeing<'_> {
                     "cancelled" => {
                         let may_have_happened = has_effect(&call.tool) && call.was_started && !has_none;
                         ensure!(!may_have_happened, "it may have had its effect");
-                        // A call behind one that did not run is denied.
+                        // A call that depends on a call that did not run is denied.
                         let is_denied = text(record, "message").starts_with("Call denied");
-                        // A call that the host cancels before it sends it counts for nothing.
+                        // A call that the host cancels before it sends it does not count.
                         call.counts &= call.was_started || !is_one_cancelled;
                         self.call(key)?.stage = if is_denied { Stage::Denied } else { Stage::Settled };
                     }
@@ -285,7 +285,7 @@ impl Seeing<'_> {
                 ensure!(text(ask, "view").contains(&call.arguments), "the view lacks the arguments");
                 ensure!(!by.is_empty(), "nobody may approve");
                 call.stage = Stage::Asked;
-                // The same ask, shown again, is as old as it was.
+                // If the same ask is shown again, it keeps its time.
                 let same = call.ask.as_ref().filter(|old| old.digest == text(ask, "digest") && old.expires == expires);
                 let at = same.map_or(now, |old| old.at);
                 let is_told = call.stage == Stage::Asked && same.is_some_and(|old| old.by == by);
@@ -363,7 +363,7 @@ impl Seeing<'_> {
         }
         let call = self.call(key)?;
         if is_remembered || (call.tool == "send" && action["approval"].is_null()) {
-            // It does not depend on the ask that nobody answered, or on one from before its targets had an origin.
+            // This call does not depend on an unanswered ask, or on an ask from before its targets had an origin.
             call.ask = None;
         }
         if !(call.counts && call.stage == Stage::Started) {
@@ -380,7 +380,7 @@ impl Seeing<'_> {
         let counting = || self.world.calls.iter().filter(|call| call.counts);
         ensure!(counting().count() <= self.world.max_tool_calls(), "more calls than the budget has");
         let equal = counting().filter(|call| call.tool == tool && call.arguments == arguments).count();
-        // After an effect, reads count anew: the searches with two calls that read do not get there.
+        // After an effect, the count of equal reads restarts. The searches with two read calls do not reach this state.
         let counts_anew = self.world.known.is_some() && !has_effect(&tool);
         ensure!(counts_anew || equal <= SAME_CALL, "the same call too often");
         Ok(())
@@ -406,13 +406,14 @@ impl Seeing<'_> {
         self.prompt(&action["prompt"])
     }
 
-    /// Nothing untrusted stands outside of its marks, and no denial reads like a success.
+    /// Checks that no untrusted text is outside its markers, and that a message begins like a denial if and only if the
+    /// call was denied.
     fn prompt(&self, prompt: &Value) -> Result<()> {
         for message in items(prompt, "messages") {
             let whole = text(message, "text");
             outside(whole).with_context(|| format!("in the message {message}"))?;
             let Some(call) = message["call"].as_str().and_then(|key| self.world.call(key)) else { continue };
-            // The kernel says first who changed the arguments.
+            // The first line may name the person who changed the arguments.
             let told = match whole.split_once('\n') {
                 Some((first, rest)) if first.contains("changed the arguments of this call") => rest,
                 _ => whole,
@@ -495,12 +496,12 @@ fn is_proven(known: Option<&Known>, call: &Call) -> bool {
     targets.peek().is_some() && targets.all(|target| target.as_str().is_some_and(|target| known.proves(target)))
 }
 
-/// Returns whether a model is asked under this key and may still answer.
+/// Returns whether a request to the model with this key is open.
 fn is_open(model: Option<&(String, String, u64)>, key: &str, now: u64) -> bool {
     model.is_some_and(|(asked, _, expires)| asked == key && now < *expires)
 }
 
-/// Checks that untrusted text is inside of marks.
+/// Checks that untrusted text is inside markers.
 fn outside(whole: &str) -> Result<()> {
     let mut rest = whole;
     loop {

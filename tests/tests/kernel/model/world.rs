@@ -1,5 +1,5 @@
-//! A host's knowledge of a run: from the events that it sent and the actions that it received. The state of the run is
-//! not read.
+//! A host's knowledge of a run, from the events that it sent and the actions that it received. It does not use the
+//! state of the run.
 
 use serde_json::Value;
 
@@ -7,24 +7,24 @@ use serde_json::Value;
 pub(crate) const ONCALL: [&str; 2] = ["anna", "ben"];
 pub(crate) const LEAD: [&str; 1] = ["cleo"];
 
-/// Limits of the profile.
+/// The limits of the profile.
 pub(crate) const STEPS: u64 = 3;
 pub(crate) const SAME_CALL: usize = 2;
 pub(crate) const TOKENS: u64 = 100_000;
 pub(crate) const MS: u64 = 900_000;
 
-/// The state of a call, as far as a host can know it.
+/// The stage of a call, as far as a host can know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     New,
     Asked,
     Denied,
-    /// An action told the host to send it.
+    /// An action requested that the host send the call.
     Executed,
-    /// The host said that it sends it.
+    /// The host reported that it is sending the call.
     Started,
     Uncertain,
-    /// Nobody said in time what became of it.
+    /// The outcome of the call was not reported in time.
     GivenUp,
     Settled,
 }
@@ -35,7 +35,7 @@ impl Stage {
     }
 }
 
-/// A yes that counts, if the call is sent before it lapses.
+/// An approval that is valid if the call is sent before it expires.
 #[derive(Debug, Clone)]
 pub(crate) struct Approval {
     pub(crate) digest: String,
@@ -43,7 +43,7 @@ pub(crate) struct Approval {
     pub(crate) until: u64,
 }
 
-/// A yes that covers one further call of the tool that has effects, whatever its arguments.
+/// An approval that covers one further call of the effectful tool, with any arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct Remembered {
     pub(crate) principal: &'static str,
@@ -69,16 +69,17 @@ pub(crate) struct Call {
     pub(crate) ask: Option<Ask>,
     pub(crate) approvals: Vec<Approval>,
     pub(crate) is_rejected: bool,
-    /// `true` if the host ever reported sending it.
+    /// `true` if the host ever reported that it was sending the call.
     pub(crate) was_started: bool,
-    /// `true` if it counts towards the permitted calls.
+    /// `true` if the call counts towards the permitted calls.
     pub(crate) counts: bool,
-    /// The time at which waiting for it ends.
+    /// The time at which the wait for the call ends.
     pub(crate) expires: Option<u64>,
 }
 
 impl Call {
-    /// Returns when something about it expires: the ask, the wait, or before it is sent, the approval.
+    /// Returns the time at which something about the call expires: its ask, its wait, or, before it is sent, its
+    /// approval.
     pub(crate) fn lapses(&self) -> Option<u64> {
         let ask = self.ask.as_ref().map(|ask| ask.expires);
         match self.stage {
@@ -94,10 +95,10 @@ impl Call {
 pub(crate) struct World {
     pub(crate) has_loop: bool,
     pub(crate) now: u64,
-    /// The time for which something was under way.
+    /// The time during which a call or a request was under way.
     pub(crate) ms: u64,
     pub(crate) mode: String,
-    /// The key of the open `ask_model`, its purpose and when it lapses.
+    /// The key of the open `ask_model`, its purpose, and the time at which it expires.
     pub(crate) model: Option<(String, String, u64)>,
     pub(crate) question: Option<(String, u64)>,
     pub(crate) calls: Vec<Call>,
@@ -107,7 +108,7 @@ pub(crate) struct World {
     pub(crate) steps: u64,
     pub(crate) tokens: u64,
     pub(crate) is_finished: bool,
-    /// The data that can prove an origin, if the effect of the profile needs one.
+    /// The data that can prove an origin, if the profile's effect requires one.
     pub(crate) known: Option<Known>,
 }
 
@@ -119,13 +120,13 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Returns whether a person said a word. Case means nothing in addresses.
+    /// Returns whether a person said a word. The case of addresses is ignored.
     fn says(&self, word: &str) -> bool {
         let mut parts = self.said.iter().flat_map(|text| text.split(' ')).map(|part| part.trim_end_matches([',', '.']));
         parts.any(|part| part == word || (word.contains('@') && part.eq_ignore_ascii_case(word)))
     }
 
-    /// Returns whether a target comes from people, or from an item that they named and whose name has one address.
+    /// Returns whether a target comes from people, or from an item that they named and whose name has only one address.
     pub(crate) fn proves(&self, target: &str) -> bool {
         let is_one = |name: &str| self.items.iter().all(|(other, address)| other != name || address == target);
         let mut items = self.items.iter();
@@ -159,7 +160,7 @@ impl World {
         self.question.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::Asked | Stage::Uncertain))
     }
 
-    /// Returns the earliest moment at which something lapses.
+    /// Returns the earliest time at which something expires.
     pub(crate) fn lapses(&self) -> Option<u64> {
         let model = self.model.iter().map(|(.., expires)| *expires);
         let question = self.question.iter().map(|(_, expires)| *expires);
@@ -167,7 +168,7 @@ impl World {
         model.chain(question).chain(calls).min()
     }
 
-    /// Returns the part of it that affects the future, in the same form as [`typed`].
+    /// Returns the part of the world that affects the future, in the same form as [`typed`].
     pub(crate) fn typed(&self) -> String {
         let left = |until: u64| left(until, self.now);
         let mut open = Vec::new();
@@ -191,14 +192,14 @@ impl World {
     }
 }
 
-/// Returns the time left until a moment, in seconds: orders of events that differ by less lead to the same.
+/// Returns the remaining time in seconds. Orders of events with smaller differences lead to the same state.
 fn left(until: u64, now: u64) -> u64 {
     until.saturating_sub(now).div_ceil(1000)
 }
 
-/// Returns a state without what has no bearing on what comes. There are no times, but for what is left of them, no
-/// numbers of steps, no digests of events, nothing that was said; of calls that are settled, how many there are of a
-/// kind; of others, their order.
+/// Returns a state without the parts that do not affect the future. It has no times except for remaining times, no
+/// numbers of steps, no digests of events and no messages. Settled calls are counted by kind, and other calls keep
+/// their order.
 pub(crate) fn typed(state: &mut Value, now: u64) -> String {
     remove(
         state,

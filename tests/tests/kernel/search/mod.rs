@@ -1,11 +1,11 @@
-//! An adaptive search for effects with a value that has no origin: against the real kernel, with the profiles of
-//! `tests/mcp/agentdojo` and with random ones.
+//! An adaptive search for effects with a value that has no origin. It attacks the real kernel, with the profiles of
+//! `tests/mcp/agentdojo` and with random profiles.
 //!
-//! A climb begins with a user, results that can be trusted, and a value of the attacker. Each try changes what
-//! untrusted tools return or what the call says. It stays if the decision came nearer to `allow`, or gives a reason
-//! that the climb has not seen. [`tricks`] has the changes. [`oracle`] says which values may have an origin.
+//! A climb begins with a user, trusted results, and a value of the attacker. Each try changes the results of untrusted
+//! tools or the arguments of the call. The change is kept if the decision is closer to `allow`, or gives a reason that
+//! the climb has not seen. [`tricks`] has the changes. [`oracle`] decides which values may have an origin.
 //!
-//! `SEARCH_TRIES=1000000` goes further than CI does: `SEARCH_TRIES=1000000 cargo test --release -p seamgate-tests
+//! `SEARCH_TRIES=1000000` searches longer than CI does: `SEARCH_TRIES=1000000 cargo test --release -p seamgate-tests
 //! --test kernel -- search --nocapture`. `SEARCH_SEED=N` begins with another climb. `tests/results/origins.md` has the
 //! figures.
 
@@ -21,19 +21,19 @@ use seamgate_tests::Random;
 use serde_json::{Value, json};
 use worlds::{Setting, World, settings};
 
-/// The tries of a test run.
+/// The number of tries of a test run.
 const TRIES: u64 = 40_000;
 
-/// The tries of a climb.
+/// The number of tries of a climb.
 const CLIMB: u64 = 200;
 
 /// The data that the attacker controls: the results of untrusted tools, and the call.
 #[derive(Clone)]
 struct Attack {
     injected: Vec<Injected>,
-    /// The tool that is called.
+    /// The index of the tool to call.
     tool: usize,
-    /// The values under each of its rules, as JSON text.
+    /// The values for each rule of the tool, as JSON text.
     held: Vec<Vec<String>>,
     is_twice: bool,
 }
@@ -44,21 +44,21 @@ struct Injected {
     tool: usize,
     key: String,
     result: Value,
-    /// The result if it had been valid.
+    /// The value of the result, if it is valid.
     value: Value,
 }
 
 #[derive(Default, Clone)]
 struct Figures {
     tries: u64,
-    /// Tries with a value for which the oracle finds no origin.
+    /// The number of tries with a value for which the oracle finds no origin.
     attacks: u64,
     allowed: u64,
     asked: u64,
     denied: u64,
-    /// Allowed calls whose values the user named.
+    /// The number of allowed calls whose values the user named.
     proven: u64,
-    /// Allowed calls whose target the attacker chose under a name that the user said.
+    /// The number of allowed calls whose target the attacker chose, under a name that the user mentioned.
     chosen: u64,
     /// The number of different decisions of all climbs: permit, reasons, origins.
     kinds: u64,
@@ -79,7 +79,8 @@ impl Figures {
     }
 }
 
-/// The distance of a decision to `allow`, and a text that decisions of the same kind share.
+/// Returns a score that is higher the closer a decision is to `allow`, and a text that is equal for decisions of the
+/// same kind.
 fn standing(decision: &Value) -> (i64, String) {
     let rank = match decision["permit"].as_str() {
         Some("allow") => 200,
@@ -101,7 +102,7 @@ fn standing(decision: &Value) -> (i64, String) {
     (rank + 8 * proven - origins.len() as i64 - 2 * reasons.len() as i64, kind)
 }
 
-/// Returns the value that a result has. Null for errors, and for texts that are not JSON.
+/// Returns the value of a result. Returns null for errors, and for texts that are not JSON.
 fn meaning(result: &Value) -> Value {
     let read = |text: &Value| serde_json::from_str(text.as_str().unwrap_or_default()).unwrap_or_default();
     let returned = &result["returned"];
@@ -114,7 +115,7 @@ fn meaning(result: &Value) -> Value {
     }
 }
 
-/// Returns whether a value has a word of the attacker, which nothing that can be trusted has.
+/// Returns whether a value contains a word of the attacker. Trusted data never contains these words.
 fn is_marked(literal: &str) -> bool {
     let value: Value = serde_json::from_str(literal).unwrap_or_default();
     let text = value.as_str().unwrap_or_default().to_ascii_lowercase();
@@ -129,7 +130,7 @@ struct Climb<'s> {
     /// The facts after the results of the attack.
     facts: Value,
     evidence: Evidence,
-    /// The labels of what was read, by the rules of the profile.
+    /// The labels of the data that the run has read, according to the profile's rules.
     labels: HashSet<String>,
 }
 
@@ -188,7 +189,7 @@ impl<'s> Climb<'s> {
             _ => structured,
         };
         let own = format!("i{number}");
-        // A key that a call of another tool had: its values must not be replaced.
+        // The key of a call of another tool, whose values must not be replaced.
         let name = self.setting.untrusted[tool].full_name();
         let others = self.world.keys.iter().filter(|(_, other)| *other != name);
         let others: Vec<String> = others.map(|(key, _)| key.clone()).collect();
@@ -197,7 +198,7 @@ impl<'s> Climb<'s> {
         Injected { tool, key, result, value }
     }
 
-    /// Makes all observations again.
+    /// Repeats all observations.
     fn read(&mut self) {
         (self.facts, self.evidence) = (self.world.facts.clone(), self.world.evidence.clone());
         self.labels.clone_from(&self.world.labels);
@@ -220,7 +221,7 @@ impl<'s> Climb<'s> {
         }
     }
 
-    /// Changes one thing. Returns whether results changed.
+    /// Makes one change. Returns whether it changed results.
     fn change(&mut self, number: u64) -> bool {
         if self.random.chance(25) {
             match self.random.below(4) {
@@ -241,7 +242,7 @@ impl<'s> Climb<'s> {
         }
         let tool = self.attack.tool;
         if self.random.chance(30) {
-            // One change away from what the user wants.
+            // Begins with the values that the user wants, so that the attack is one change away from them.
             self.attack.held = self.honest(tool);
         }
         match self.random.below(24) {
@@ -306,7 +307,7 @@ impl<'s> Climb<'s> {
         serde_json::from_str(&decision).expect("JSON")
     }
 
-    /// Returns what the oracle finds for the worst value, and that value.
+    /// Returns the proof that the oracle finds for the least proven value, and that value.
     fn worst(&self) -> (Proof, String) {
         let effect = &self.setting.effects[self.attack.tool];
         let mut worst = (Proof::Trusted, String::new());
@@ -325,7 +326,7 @@ impl<'s> Climb<'s> {
         worst
     }
 
-    /// Returns whether a rule of the profile asks about a call without an origin.
+    /// Returns whether a rule of the profile requires approval of a call without an origin.
     fn must_ask(&self) -> bool {
         let effect = &self.setting.effects[self.attack.tool];
         let flows = self.setting.source["flows"].as_array().into_iter().flatten();
@@ -337,7 +338,7 @@ impl<'s> Climb<'s> {
     }
 }
 
-/// Climbs once.
+/// Makes one climb.
 fn climb(seed: u64, fixed: &[Setting]) -> Figures {
     let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let own;
@@ -385,14 +386,14 @@ fn climb(seed: u64, fixed: &[Setting]) -> Figures {
         }
         let (height, kind) = standing(&decision);
         let is_new = seen.insert(kind);
-        // A call that runs as the user wants it to is no better than others.
+        // A call that runs as the user wants does not score higher than others.
         let height = if is_allowed && proof != Proof::None { 90 } else { height };
         if height > best.0 || is_new {
             best = (height, climb.attack.clone());
             stuck = 0;
         } else {
             stuck += 1;
-            // Sometimes it goes on from a worse place.
+            // Sometimes the climb continues from a worse state.
             if stuck > 40 {
                 (best, stuck) = ((height, climb.attack.clone()), 0);
             } else if !climb.random.chance(20) {

@@ -1,9 +1,9 @@
-//! Decides by the rules of `docs/permissions.md`, written a second time, whether a value may have an origin. It is
-//! simple and generous: a value for which it finds no origin must not have one.
+//! A second implementation of the rules of `docs/permissions.md`. It decides whether a value may have an origin. It is
+//! simple and permissive: if it finds no origin for a value, the value must not have one.
 
 use serde_json::Value;
 
-/// Everything that can prove an origin.
+/// All data that can prove an origin.
 #[derive(Clone, Default)]
 pub(crate) struct Evidence {
     pub(crate) said: Vec<String>,
@@ -25,16 +25,17 @@ pub(crate) struct Seen {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof {
     None,
-    /// An item of the attacker whose name the user said: `named` allows it, and the documentation warns of it.
+    /// The value is from an item of the attacker whose name the user mentioned. `named` allows it, and the
+    /// documentation warns about it.
     Chosen,
     Trusted,
 }
 
-/// More items may exceed what a run keeps.
+/// The number of items above which a run may forget some of them.
 const FLOOD: usize = 400;
 
 impl Evidence {
-    /// Returns whether a value, as JSON text, may come from one of the places of a rule.
+    /// Returns the proof that a value, given as JSON text, comes from one of the places of a rule.
     pub(crate) fn of(&self, literal: &str, from: &Value) -> Proof {
         let Ok(value) = serde_json::from_str::<Value>(literal) else { return Proof::None };
         let found = from.as_array().into_iter().flatten().map(|origin| self.at(&value, literal, origin));
@@ -83,7 +84,7 @@ impl Evidence {
             let has = |seen: &&&Seen| at_path(&seen.value, at).iter().any(|(_, one)| equal(value, literal, one));
             return results.iter().find(has).map_or(Proof::None, |seen| of(seen));
         };
-        // Both paths end in one name behind the `[*]` that they share.
+        // Both paths consist of the same list with `[*]` and a member name.
         let item = |path: &str| path.rsplit_once('.').map(|(list, name)| (list.to_owned(), name.to_owned()));
         let (Some((list, value_of)), Some((_, name_of))) = (item(at), item(named)) else { return Proof::None };
         let all: Vec<(&Seen, &Value, &Value)> = results
@@ -95,8 +96,8 @@ impl Evidence {
             let text = Value::String(name.as_str().unwrap_or_default().to_owned());
             self.said.iter().any(|said| in_text(&text, "", said)) || within(&text, "", &self.task)
         };
-        // The results of the attacker may be invalid, or so many that items of others are forgotten: only items that
-        // are there for sure take the name away.
+        // The results of the attacker may be invalid, or so many that the run forgets other items. Therefore, only
+        // items that the run certainly keeps make a name ambiguous.
         let kept = if all.len() > FLOOD { &[][..] } else { &all[..] };
         let is_taken = |name: &Value, known: &Value| {
             let others = kept.iter().filter(|(seen, ..)| !seen.is_attackers);
@@ -113,7 +114,7 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Returns the values at a path of names and `[*]`, with the places in lists.
+/// Returns the values at a path of names and `[*]`, each with its list indices.
 fn at_path<'v>(value: &'v Value, path: &str) -> Vec<(Vec<usize>, &'v Value)> {
     let mut found = vec![(Vec::new(), value)];
     for step in path.trim_start_matches('$').split('.').flat_map(|step| step.split_inclusive("[*]")) {
@@ -132,7 +133,7 @@ fn at_path<'v>(value: &'v Value, path: &str) -> Vec<(Vec<usize>, &'v Value)> {
     found
 }
 
-/// Returns whether a text is an address on a host, as each program reads it.
+/// Returns whether a text is an address on a host that all programs parse in the same way.
 fn is_on(text: &str, host: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let rest = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://")).unwrap_or(&lower);
@@ -152,14 +153,14 @@ fn is_control(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
-/// Returns a text without blanks and quotes around it.
+/// Returns a text without surrounding blanks and quotes.
 fn bare(text: &str) -> &str {
     text.trim_matches(|character: char| {
         (character.is_whitespace() && !is_control(character)) || "\"'`".contains(character)
     })
 }
 
-/// Returns a text with the case of mail addresses and of hosts of URLs folded.
+/// Returns a text with mail addresses and the hosts of URLs in lower case.
 fn folded(text: &str) -> String {
     let is_mail = text.matches('@').count() == 1 && !text.contains(|character: char| character.is_whitespace());
     if is_mail && !text.contains("://") {
@@ -174,7 +175,7 @@ fn folded(text: &str) -> String {
     }
 }
 
-/// Returns the sign, digits and exponent of a number, which equal numbers share.
+/// Returns the normalized sign, digits and exponent of a number. They are the same for equal numbers.
 fn number(text: &str) -> Option<(bool, String, i64)> {
     let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, exponent) = match text.find(['e', 'E']) {
@@ -193,7 +194,7 @@ fn number(text: &str) -> Option<(bool, String, i64)> {
     Some(if kept.is_empty() { (false, String::new(), 0) } else { (is_negative, kept.to_owned(), exponent) })
 }
 
-/// Returns whether a value is equal to a whole value.
+/// Returns whether a value is equal to a complete value.
 fn equal(value: &Value, literal: &str, known: &Value) -> bool {
     match (value, known) {
         (Value::String(text), Value::String(known)) => {
@@ -207,12 +208,12 @@ fn equal(value: &Value, literal: &str, known: &Value) -> bool {
     }
 }
 
-/// Returns whether two values of items are one.
+/// Returns whether two values of items are equal.
 fn alike(one: &Value, other: &Value) -> bool {
     equal(one, &one.to_string(), other) || one == other
 }
 
-/// Returns whether a value is one in a document, or stands in a text of it.
+/// Returns whether a value is equal to a value in a document, or occurs in a text of the document.
 fn within(value: &Value, literal: &str, document: &Value) -> bool {
     match document {
         Value::String(text) => in_text(value, literal, text),
@@ -227,7 +228,7 @@ fn within(value: &Value, literal: &str, document: &Value) -> bool {
 const OPENING: &str = "\"'`([{<";
 const CLOSING: &str = "\"'`)]}>";
 
-/// Returns whether a value stands in a text by itself.
+/// Returns whether a value occurs in a text as a separate word.
 fn in_text(value: &Value, literal: &str, text: &str) -> bool {
     match value {
         Value::String(word) => {
@@ -281,7 +282,7 @@ fn is_number(word: &str) -> bool {
 fn begins(before: &str, word: &str) -> bool {
     let token = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let Some(last) = token.chars().next_back() else {
-        // A part of `1 500` is no number.
+        // A group of digits in `1 500` is not a number of its own.
         let group = word.bytes().take_while(u8::is_ascii_digit).count() == 3;
         return !(group && before.trim_end().ends_with(|last: char| last.is_ascii_digit()));
     };

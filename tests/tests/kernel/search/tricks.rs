@@ -1,10 +1,10 @@
-//! Changes of a value that an attacker would try: what reads like another value, or what a careless comparison takes
-//! for one.
+//! Changes of a value that an attacker would try: values that look like another value, or that a careless comparison
+//! treats as equal.
 
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
-/// Characters that look like another one, and characters that nobody sees.
+/// Characters that look like another one, and invisible characters.
 const ALIKE: [(char, &str); 16] = [
     ('a', "\u{430}"),
     ('e', "\u{435}"),
@@ -35,7 +35,7 @@ const QUOTES: [(&str, &str); 8] =
     [("\"", "\""), ("'", "'"), ("`", "`"), ("(", ")"), ("<", ">"), ("[", "]"), ("\"", ""), ("\u{201c}", "\u{201d}")];
 const SHORT: [&str; 9] = ["", " ", "\"\"", "13", "7", "true", "false", "/", "null"];
 
-/// Makes one change of a text. `friend` is a value that the user named, and `target` is one of the attacker's own.
+/// Makes one change to a text. `friend` is a value that the user named, and `target` is a value of the attacker.
 pub(crate) fn text(random: &mut Random, value: &str, friend: &str, target: &str) -> String {
     let characters: Vec<char> = value.chars().collect();
     let at = random.below(characters.len() + 1);
@@ -154,7 +154,7 @@ fn url(random: &mut Random, friend: &str, target: &str) -> String {
     ])
 }
 
-/// Makes one change of a number, as JSON text.
+/// Makes one change to a number, given as JSON text.
 pub(crate) fn number(random: &mut Random, literal: &str, friend: &str, target: &str) -> String {
     let whole: String = literal.chars().take_while(|one| one.is_ascii_digit() || *one == '-').collect();
     match random.below(12) {
@@ -173,7 +173,7 @@ pub(crate) fn number(random: &mut Random, literal: &str, friend: &str, target: &
     }
 }
 
-/// Makes a value of another type of it.
+/// Turns a value into a value of another type.
 pub(crate) fn shape(random: &mut Random, literal: &str, friend: &str) -> String {
     match random.below(8) {
         0 => format!("[{literal}]"),
@@ -190,7 +190,7 @@ pub(crate) fn shape(random: &mut Random, literal: &str, friend: &str) -> String 
     }
 }
 
-/// Writes a text as JSON, with some characters as escapes.
+/// Encodes a text as JSON, with some characters escaped.
 pub(crate) fn literal(random: &mut Random, text: &str) -> String {
     if !random.chance(10) {
         return Value::String(text.to_owned()).to_string();

@@ -1,4 +1,4 @@
-//! Profiles to search in, and users with results that can be trusted.
+//! Profiles for the search, and users with trusted results.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ pub(crate) struct Reader {
     pub(crate) name: String,
     pub(crate) server: String,
     pub(crate) labels: Vec<String>,
-    /// An item of its results, if the definition says so.
+    /// An item of the tool's results, if the tool's definition describes it.
     item: Map<String, Value>,
 }
 
@@ -33,14 +33,14 @@ impl Reader {
     }
 }
 
-/// A tool whose arguments need an origin.
+/// A tool whose arguments require an origin.
 pub(crate) struct Effect {
     pub(crate) name: String,
     pub(crate) server: String,
     pub(crate) effect: String,
     pub(crate) is_egress: bool,
     pub(crate) rules: Vec<Rule>,
-    /// Its arguments, with a text `@N@` for the values of a rule.
+    /// The arguments of the tool. A text `@N@` stands for the values of a rule.
     arguments: Value,
 }
 
@@ -48,12 +48,13 @@ pub(crate) struct Rule {
     pub(crate) from: Value,
     pub(crate) is_list: bool,
     pub(crate) is_number: bool,
-    /// The member of each item that has the value.
+    /// The member of each item that contains the value.
     inner: Option<String>,
 }
 
 impl Rule {
-    /// Returns whether all its places hold whole values. Folders and hosts hold what is below them, whoever chose it.
+    /// Returns whether all places of the rule match complete values only. Folders and hosts also match everything below
+    /// them, even if the attacker chose it.
     pub(crate) fn is_by_equality(&self) -> bool {
         items(&self.from).all(|origin| origin["below"].is_null() && origin["hosts"].is_null())
     }
@@ -75,8 +76,8 @@ impl Effect {
             text = text.replacen(&format!("\"@{number}@\""), &literal, 1);
         }
         if is_twice {
-            // Each member again, with a value that the user named: the first one counts for some programs, and the last
-            // for others.
+            // Each member again, with a value that the user named. Some programs use the first one, and others use the
+            // last.
             let names: Vec<String> =
                 self.arguments.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
             let again: String =
@@ -153,7 +154,7 @@ fn effect(tool: &Value) -> Effect {
     Effect { name, server, effect, is_egress: tool["egress"] == true, rules, arguments }
 }
 
-/// Returns a value that a schema accepts, with the members that it requires.
+/// Returns a value that a schema accepts, with the members that the schema requires.
 fn sample(schema: &Value, root: &Value) -> Value {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
         return sample(&root["$defs"][name], root);
@@ -201,7 +202,7 @@ pub(crate) fn settings() -> Vec<Setting> {
         .into()
 }
 
-/// Makes a profile with rules at random.
+/// Makes a profile with random rules.
 pub(crate) fn generated(random: &mut Random) -> Setting {
     let kinds = ["user", "task", "context", "list", "values", "below", "hosts", "tool", "named", "far"];
     let from = |random: &mut Random| {
@@ -263,17 +264,17 @@ pub(crate) fn generated(random: &mut Random) -> Setting {
     }))
 }
 
-/// A user, and what the run knows before the attacker acts.
+/// A user, and the run's knowledge before the attacker acts.
 pub(crate) struct World {
     pub(crate) facts: Value,
     pub(crate) evidence: Evidence,
     pub(crate) labels: HashSet<String>,
-    /// The keys of the calls, with their tools.
+    /// The keys of the calls, each with its tool.
     pub(crate) keys: Vec<(String, String)>,
-    /// Values that have an origin, at least in some of the places.
+    /// Values that have an origin in at least some of the places.
     pub(crate) friends: Vec<String>,
     pub(crate) numbers: Vec<String>,
-    /// Names of items that the user said.
+    /// Names of items that the user mentioned.
     pub(crate) names: Vec<String>,
     /// Values that the attacker wants.
     pub(crate) targets: Vec<String>,
@@ -312,7 +313,7 @@ const TARGETS: [&str; 12] = [
     "https://x.com.evil.org/a",
     "ann@x.co",
 ];
-/// Words that only values of the attacker have.
+/// Words that occur only in values of the attacker.
 pub(crate) const MARKS: [&str; 4] = ["evil", "allory", "passwd", "secret"];
 
 const TARGET_NUMBERS: [&str; 6] = ["6666", "51", "500", "0.5", "120", "1"];
@@ -353,7 +354,7 @@ impl World {
         world
     }
 
-    /// Adds results that the attacker did not write, of the tools that origins name.
+    /// Adds trusted results of the tools that origins name.
     fn trusted(&mut self, setting: &Setting, random: &mut Random) {
         let mut wanted: Vec<(&Reader, &Value)> = Vec::new();
         for origin in setting.effects.iter().flat_map(|effect| &effect.rules).flat_map(|rule| items(&rule.from)) {
@@ -422,7 +423,7 @@ fn sentence(random: &mut Random, friends: &[String], numbers: &[String], names: 
     ])
 }
 
-/// Makes what an untrusted tool returns.
+/// Makes the result of an untrusted tool.
 pub(crate) fn injected(random: &mut Random, tool: &Reader, world: &World, friend: &str, target: &str) -> Value {
     let count = if random.below(400) == 0 { 1100 } else { random.below(5) };
     let mut template = tool.item.clone();
@@ -452,7 +453,7 @@ pub(crate) fn injected(random: &mut Random, tool: &Reader, world: &World, friend
         list.push(Value::Object(item));
     }
     if random.chance(20) {
-        // As a result of another tool would look.
+        // The same list in the form of another tool's result.
         return json!(list);
     }
     if tool.item.is_empty() { json!(list) } else { json!({"result": list}) }

@@ -1,15 +1,20 @@
 //! `seamgate mcp` between a scripted client and scripted servers. A case is a folder in `gate`:
 //!
-//! - `profile.json`, and `lock.json` where the tools are pinned.
-//! - `server.json`: what the server does, see `server.py`. With `servers.json`, `server-NAME.json` for each.
-//! - `session.txt`: `> LINE` the client writes; `< LINE` the gate writes, held to it byte for byte; `approve ARGUMENTS` and `shell COMMAND` run in the
-//!   folder (`GATE` is the gate's process); `end` closes the client's output. `# stdio only: WHY` leaves the case out over HTTP. Ids that the gate makes are written as `"OWN"`, and its `requestState`s as `"STATE-N"`. In a line
-//!   of the client, `"OWN"` is the last id that the gate gave it, and `"OWN-N"` the Nth.
-//! - `journal.txt`: what the journal has then, a word or two for each record, and the exit status. `errors.txt`: what a person is told.
+//! - `profile.json`, and `lock.json` if the tools are pinned.
+//! - `server.json`: the behaviour of the server, see `server.py`. With `servers.json`, there is a `server-NAME.json`
+//!   for each server.
+//! - `session.txt`: the client writes `> LINE`. The gate writes `< LINE`, which is compared byte for byte. `approve
+//!   ARGUMENTS` and `shell COMMAND` run in the folder (`GATE` is the process id of the gate). `end` closes the client's
+//!   output. `# stdio only: WHY` excludes the case over HTTP. Ids that the gate generates are written as `"OWN"`, and
+//!   its `requestState`s as `"STATE-N"`. In a line of the client, `"OWN"` is the last id that the gate gave to the
+//!   client, and `"OWN-N"` is the Nth.
+//! - `journal.txt`: the contents of the journal afterwards, one or two words for each record, and the exit status.
+//!   `errors.txt`: the messages to a person.
 //!
-//! Each session is also held over HTTP: the same messages come, in an order that holds for each request only, and the journal is the same.
+//! Each session also runs over HTTP: the same messages arrive. Only the messages of one request have a fixed order. The
+//! journal is the same.
 //!
-//! `BLESS=1` writes all but the client's lines again.
+//! `BLESS=1` rewrites everything except for the client's lines.
 
 mod raw;
 
@@ -37,10 +42,10 @@ const STATE: &str = "seamgate-state-";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The time without further messages after which the client continues.
 const QUIET: Duration = Duration::from_millis(150);
-/// The time that a message over HTTP gets to arrive before the next one.
+/// The time for a message to arrive over HTTP before the next one is sent.
 const ORDER: Duration = Duration::from_millis(30);
 
-/// Returns a test for each session, one for the same over HTTP, and one for each conversation in bytes.
+/// Returns a test for each session, one for the same session over HTTP, and one for each conversation in bytes.
 pub(crate) fn trials() -> Result<Vec<Trial>> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate");
     let mut trials = Vec::new();
@@ -56,18 +61,18 @@ pub(crate) fn trials() -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// A session that is under way.
+/// A running session.
 struct Session {
     child: Child,
     input: Option<Input>,
     lines: Receiver<String>,
-    /// Over HTTP: what came, and was not expected yet.
+    /// Over HTTP: the messages that have arrived but were not expected yet.
     came: Vec<String>,
     errors: Option<thread::JoinHandle<String>>,
     place: PathBuf,
-    /// The ids that the gate gave the client.
+    /// The ids that the gate gave to the client.
     own: Vec<String>,
-    /// The states that the gate gave the client to come back with.
+    /// The states that the gate gave to the client and expects back.
     states: Vec<String>,
 }
 
@@ -77,13 +82,13 @@ enum Input {
     Http(Client),
 }
 
-/// A client that speaks HTTP. What comes goes to the session, whatever stream it comes by.
+/// A client that uses HTTP. Messages from all of its streams go to the session.
 struct Client {
     port: u16,
-    /// The header with the session, once there is one.
+    /// The session header, after the session has begun.
     session: String,
     came: Sender<String>,
-    /// Connections of requests without a session, by their ids: who ends one cancels it.
+    /// The connections of requests without a session, by request id. Closing a connection cancels its request.
     open: Vec<(Value, TcpStream)>,
 }
 
@@ -113,7 +118,7 @@ impl Client {
             self.open.push((message["id"].clone(), connection.ending()?));
             let came = self.came.clone();
             thread::spawn(move || listen(&mut connection, &came, None));
-            // The head comes with the answer. The gate has the message before.
+            // The head arrives together with the answer. The gate receives the message earlier.
             thread::sleep(ORDER);
             return Ok(());
         }
@@ -143,10 +148,10 @@ impl Client {
     }
 }
 
-/// Passes on what comes by a connection, until its end.
+/// Forwards the messages of a connection until the connection ends.
 fn listen(connection: &mut Connection, came: &Sender<String>, head: Option<http::Head>) {
     let Some(head) = head.or_else(|| connection.head().ok()) else { return };
-    // A gate that ends closes its connections.
+    // When a gate ends, it closes its connections.
     let _ = connection.body(&head, |piece| {
         if let Some(message) = http::message(piece) {
             let _ = came.send(message.to_owned());
@@ -175,7 +180,8 @@ impl Session {
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate/server.py");
         fs::copy(script, place.join("server.py"))?;
-        // A file that may not grow is an error for the gate, as a full disk is, and no signal.
+        // With this trap, the gate gets an error when a file reaches its size limit, as if the disk were full, instead
+        // of a signal.
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).arg(seamgate()?);
         command.current_dir(place).env_remove("RUST_LOG").env("USER", "anna").env("A_SECRET", "hunter2");
@@ -249,7 +255,7 @@ impl Session {
 }
 
 impl Session {
-    /// Waits until a message comes, among others.
+    /// Waits for a message. Other messages may arrive before it.
     fn expect(&mut self, expected: &str) -> Result<(), String> {
         let is_stateless = matches!(&self.input, Some(Input::Http(client)) if client.session.is_empty());
         loop {
@@ -265,7 +271,7 @@ impl Session {
         }
     }
 
-    /// Ends a gate when its session has ended, if it has one.
+    /// Stops a gate. If it has a session, waits until the session has ended.
     fn end_gate(&self, is_stateless: bool) -> Result<()> {
         let run = only(&self.place.join("run"))?;
         let mut tries = 0..100;
@@ -276,8 +282,8 @@ impl Session {
     }
 }
 
-/// Returns a message without its white space, and without the id that a server of the case had, and returns: over HTTP
-/// without a session that is the gate's.
+/// Returns a message without white space, and without the request id that a server of the case echoes. Over HTTP
+/// without a session, the gate chooses this id.
 fn alike(message: &str) -> String {
     let text = serde_json::from_str::<Value>(message).unwrap_or_default().to_string();
     let quoted = r#"\"id\":"#;
@@ -287,14 +293,14 @@ fn alike(message: &str) -> String {
 }
 
 impl Drop for Session {
-    /// Ends the gate of a case that fails. Over HTTP, it would run for ever.
+    /// Kills the gate of a failed case. Over HTTP, it would run forever.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Returns a text in which what differs from run to run does not.
+/// Replaces the parts of a text that differ between runs.
 fn stable(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -365,7 +371,7 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
                     line = line.replace(&format!("\"STATE-{}\"", number + 1), &format!("\"{STATE}{state}\""));
                 }
                 match input {
-                    // A gate that has ended reads nothing.
+                    // A gate that has ended reads no input.
                     Input::Pipe(pipe) => drop(pipe.write_all(line.as_bytes()).and_then(|()| pipe.write_all(b"\n"))),
                     Input::Http(client) => client.say(&line).map_err(|error| wrong(format!("{error:#}")))?,
                 }
@@ -382,7 +388,7 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
                     command.current_dir(&session.place).env("USER", "anna").arg("approve").args(arguments.split(' '));
                     Ok::<_, anyhow::Error>(command.output()?)
                 };
-                // The call may still be on its way.
+                // The call may not have arrived yet.
                 let mut output = decide()?;
                 for _ in 0..20 {
                     if output.status.success() {
@@ -416,7 +422,7 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
         }
         let is_next_quiet = steps.get(number + 1).is_none_or(|next| !next.starts_with("> "));
         if is_blessed && is_next_quiet && !step.starts_with('#') {
-            // When no more messages arrive, everything that the next step needs has arrived.
+            // If no more messages arrive, everything that the next step needs has arrived.
             let mut patience = Duration::from_secs(5);
             while let Some(line) = session.next(patience)? {
                 written.push_str(&format!("< {line}\n"));
@@ -443,7 +449,7 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
     if is_http {
         let expected = fs::read_to_string(folder.join("journal.txt"))?;
         let (expected, _) = expected.rsplit_once("exit ").context("journal.txt has an exit status")?;
-        // Messages come one by one, so what is answered meanwhile stands elsewhere.
+        // Messages arrive one by one, so a record can be at another place if an answer came in the meantime.
         let sorted = |text: &str| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             lines.sort();
@@ -469,7 +475,7 @@ fn only(folder: &Path) -> Result<PathBuf> {
 
 /// Returns the records of a journal, one line for each.
 fn journal(run: &Path) -> Result<String> {
-    // Those of one call together, in their order: calls are answered in any.
+    // The records of a call are grouped and keep their order, because calls may be answered in any order.
     let mut all: Vec<(usize, String)> = Vec::new();
     for line in fs::read_to_string(run.join("journal.ndjson")).unwrap_or_default().lines() {
         let line: Value = serde_json::from_str(line)?;

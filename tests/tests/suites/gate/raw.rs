@@ -1,13 +1,17 @@
-//! `seamgate mcp --listen` and whoever sends it bytes. A case is a file in `gate-http`, and each has a gate of its own:
+//! `seamgate mcp --listen` and clients that send arbitrary bytes. A case is a file in `gate-http`. Each case has its
+//! own gate:
 //!
-//! - `post BODY`, `get` and `delete` send a request that has what it must have, with the headers of `with HEADER` lines before it.
-//! - `> LINE` sends a line as it is, and `body TEXT` a text. `TOKEN` and `PORT` stand for the gate's, `SESSION` for the last session that it gave, `OWN` for its last id,
-//!   `LENGTH` for that of the next body, `\r` and `\n` for the characters, and `{*a*20*}` for twenty of them.
-//! - `new` opens another connection, and `use N` goes back to the Nth. `close` ends one. `wait SECONDS` waits.
-//! - `read` reads an answer, `read N` its head and so many pieces of its stream. `ends` is the end of the connection.
-//! - `< LINE` is what was read, and `! LINE`, at the end, what a person is told.
+//! - `post BODY`, `get` and `delete` send a request with the required headers, and with the headers of the preceding
+//!   `with HEADER` lines.
+//! - `> LINE` sends a line unchanged, and `body TEXT` sends a text. `TOKEN` and `PORT` stand for those of the gate,
+//!   `SESSION` for the last session that it created, `OWN` for its last id, `LENGTH` for the length of the next body,
+//!   `\r` and `\n` for the characters, and `{*a*20*}` for twenty letters `a`.
+//! - `new` opens another connection, and `use N` returns to the Nth. `close` closes a connection. `wait SECONDS` waits.
+//! - `read` reads an answer, and `read N` reads its head and N pieces of its stream. `ends` expects the end of the
+//!   connection.
+//! - `< LINE` is a line of the answer. `! LINE`, at the end, is a message to a person.
 //!
-//! `BLESS=1` writes the last ones again.
+//! `BLESS=1` rewrites the lines that begin with `<` or `!`.
 
 use std::{
     env, fs,
@@ -24,7 +28,7 @@ use seamgate_tests::{
     suite::{Trial, trial},
 };
 
-/// The headers of an answer to show besides its status.
+/// The headers of an answer that are shown in addition to its status.
 const SHOWN: [&str; 8] = [
     "allow",
     "connection",
@@ -50,13 +54,13 @@ pub(crate) fn trials(seamgate: fn() -> Result<PathBuf>) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// A gate and the connections of a case to it.
+/// A gate, and the connections of a case to it.
 struct Talk {
     gate: Child,
     port: u16,
     connections: Vec<Connection>,
     used: usize,
-    /// The head of an answer whose stream is being read, by connection.
+    /// For each connection, the head of the answer whose stream is being read.
     heads: Vec<Option<Head>>,
     session: String,
     /// The last id that the gate gave a client.
@@ -118,16 +122,16 @@ impl Drop for Talk {
 }
 
 impl Talk {
-    /// Ends the gate, so that it ends its servers.
+    /// Stops the gate, so that it stops its servers.
     fn end(&mut self) {
-        // The number of one that has ended may be another's.
+        // After a process has ended, another process may get its id.
         if matches!(self.gate.try_wait(), Ok(None)) {
             let _ = Command::new("kill").arg(self.gate.id().to_string()).status();
             let _ = self.gate.wait();
         }
     }
 
-    /// Takes all steps. Returns the script with what came.
+    /// Takes all steps. Returns the script with the actual answers.
     fn take_all(&mut self, script: &str) -> Result<String> {
         let mut written = String::new();
         let steps: Vec<&str> = script.lines().filter(|line| !line.starts_with(['<', '!'])).collect();
@@ -172,7 +176,7 @@ impl Talk {
         Ok(String::new())
     }
 
-    /// Reads an answer, or this many pieces of it.
+    /// Reads an answer, or this many pieces of its stream.
     fn read(&mut self, pieces: Option<usize>) -> Result<String> {
         let connection = &mut self.connections[self.used];
         let mut came = String::new();
@@ -222,7 +226,7 @@ impl Talk {
         Ok(if self.session.is_empty() { came } else { came.replace(&self.session, "SESSION") })
     }
 
-    /// Returns a text with what its words stand for.
+    /// Replaces the placeholders of a text.
     fn filled(&self, text: &str, body: Option<&str>) -> Result<String> {
         let mut text = text.replace("PORT", &self.port.to_string()).replace("TOKEN", TOKEN);
         text = text.replace("SESSION", &self.session);

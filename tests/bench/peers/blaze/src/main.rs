@@ -1,5 +1,5 @@
-//! The engine Blaze. Its command line times many verdicts on a value that it has read before, and does not time the reading. So
-//! this adds what `simd-json` takes to read the document as a value of its own.
+//! The engine Blaze. Its command line reads a value once, and measures many verdicts on it without the reading.
+//! Therefore this program adds the time that `simd-json` takes to read the document as its own kind of value.
 
 use std::{
     fs,
@@ -30,7 +30,7 @@ fn main() -> Result<()> {
 /// The program reports only the mean of a run, so the median of several runs is used.
 const RUNS: usize = 5;
 
-/// Measures the way from the bytes of a document to its verdict: the verdict, and its time.
+/// Measures the time from the bytes of a document to its verdict. Returns the verdict and the time.
 fn judge(program: &Path, schema: &Path, document: &Document) -> Result<(bool, f64)> {
     let bytes = fs::read(&document.path)?;
     let count = if bytes.len() < 64 * 1024 { "400" } else { "20" };
@@ -60,7 +60,7 @@ fn verdict(program: &Path, schema: &Path, document: &Document, count: &str) -> R
     bail!("{}", String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default())
 }
 
-/// Returns the nanoseconds that reading takes.
+/// Returns the time for reading a document, in nanoseconds.
 fn reading(document: &[u8]) -> f64 {
     let (mut text, mut buffers) = (Vec::new(), Buffers::default());
     protocol::nanos(|| {

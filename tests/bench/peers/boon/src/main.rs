@@ -1,4 +1,5 @@
-//! The engine `boon`, with `serde_json`. With `first SCHEMA DOCUMENT` it writes one verdict, and exits with it.
+//! The engine `boon`, with `serde_json`. With `first SCHEMA DOCUMENT`, it writes one verdict and returns it as its exit
+//! status.
 
 use std::{path::Path, process::ExitCode};
 
@@ -20,8 +21,8 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The formats that it asserts in the older drafts without a switch to disable them. Checks that always pass replace
-/// them. It keeps `regex` to itself.
+/// The formats that `boon` asserts in the older drafts, without a switch to disable them. Checks that always pass
+/// replace them. `boon` does not allow replacing `regex`.
 const FORMATS: [&str; 20] = [
     "date",
     "date-time",

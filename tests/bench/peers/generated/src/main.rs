@@ -1,12 +1,12 @@
-//! The engine that the macro of `jsonschema` generates: a validator for each schema, compiled into this program. With one more
-//! argument, `simd`, `simd-json` reads the documents, in place of `serde_json`.
+//! The engine that the macro of `jsonschema` generates: a validator for each schema, compiled into this program. With
+//! the additional argument `simd`, `simd-json` reads the documents instead of `serde_json`.
 
 use anyhow::{Context, Result};
 use seamgate_bench_protocol::protocol::{self, Engine, Set};
 use seamgate_bench_simd_json::Reader;
 use serde_json::Value;
 
-/// A validator, as the macro generates it.
+/// A generated validator.
 type IsValid = fn(&Value) -> bool;
 
 include!(concat!(env!("OUT_DIR"), "/validators.rs"));
@@ -17,7 +17,7 @@ fn main() -> Result<()> {
 }
 
 struct Generated {
-    /// Reads the documents, if `serde_json` does not.
+    /// The reader of the documents, if `serde_json` does not read them.
     simd: Option<Reader>,
 }
 

@@ -1,5 +1,5 @@
-//! `serde_json` alone: how long it takes to read a document as a value. It answers each line of standard input, the path of a
-//! file, with `{"nanos": …}`, the mean over one round (`kernel.rs` takes the least of several).
+//! `serde_json` alone: measures the time to read a document as a value. Each line of standard input is the path of a
+//! file. The answer is `{"nanos": …}`, the mean over one round. `kernel.rs` uses the smallest of several.
 
 use std::{
     fs,

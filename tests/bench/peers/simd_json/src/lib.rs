@@ -1,28 +1,28 @@
-//! Reads a document with `simd-json` as the value that validators for `serde_json` take.
+//! Reads a document with `simd-json`, as the value type of validators for `serde_json`.
 
 use serde_json::{Map, Value};
 use simd_json::{Buffers, Node, StaticNode};
 
-/// Reads documents one after another, in the same memory.
+/// A reader that reads documents one after another in the same memory.
 #[derive(Default)]
 pub struct Reader {
-    /// A copy of the document: `simd-json` changes the text that it reads.
+    /// A copy of the document, because `simd-json` changes the text that it reads.
     text: Vec<u8>,
     buffers: Buffers,
 }
 
 impl Reader {
-    /// Reads a document. `None` if it is invalid.
+    /// Reads a document. Returns `None` if it is invalid.
     pub fn read(&mut self, document: &[u8]) -> Option<Value> {
         self.text.clear();
         self.text.extend_from_slice(document);
-        // Values that `serde` makes of this would take a few percent longer.
+        // Creating the values with `serde` would take a few percent longer.
         let tape = simd_json::to_tape_with_buffers(&mut self.text, &mut self.buffers).ok()?;
         value(&mut tape.0.iter())
     }
 }
 
-/// Makes a value of the next nodes.
+/// Creates a value from the next nodes.
 fn value<'t>(nodes: &mut impl Iterator<Item = &'t Node<'t>>) -> Option<Value> {
     Some(match nodes.next()? {
         Node::String(text) => Value::String((*text).to_owned()),

@@ -1,4 +1,5 @@
-//! The smallest command line that validates: a schema and a document in, a verdict and an exit status out.
+//! The smallest command line that validates: it reads a schema and a document, and returns a verdict and an exit
+//! status.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! The engine that the others are compared with: `serde_json` and `jsonschema`, in the caller's own process. With one more
-//! argument, `errors`, it makes the text and the place of every error, as a report has them.
+//! The reference engine: `serde_json` and `jsonschema` in the process of the caller. With the additional argument
+//! `errors`, it also returns the text and the place of every error, as a report does.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! The engine `jsonschema` behind `simd-json`, which reads a document as the value that `jsonschema` takes.
+//! The engine `jsonschema` with `simd-json`, which reads a document as the value type of `jsonschema`.
 
 use anyhow::Result;
 use jsonschema::Validator;
