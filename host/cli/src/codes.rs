@@ -36,6 +36,17 @@ fn all() -> Vec<Code> {
     serde_json::from_str(CODES).unwrap_or_default()
 }
 
+/// Returns what a code means, and what to do about it, in every kind of use.
+pub(crate) fn explained(code: &str) -> Option<(String, String)> {
+    let known: Vec<Code> = all().into_iter().filter(|known| known.code == code).collect();
+    let first = first_sentence(&known.first()?.means).to_owned();
+    let whole = known.into_iter().map(|Code { means, fix, .. }| match fix {
+        Some(fix) => format!("{means} To do: {fix}"),
+        None => means,
+    });
+    Some((format!("{first}."), whole.collect::<Vec<_>>().join("\n")))
+}
+
 /// Returns the words of the kinds that `is_one` selects.
 pub(crate) fn of_kinds(is_one: impl Fn(&str) -> bool) -> BTreeSet<String> {
     all().into_iter().filter(|known| is_one(&known.of)).map(|known| known.code).collect()

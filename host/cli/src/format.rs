@@ -7,7 +7,7 @@ use seamgate_authoring::{Finding, Level};
 use seamgate_text::escape_terminal;
 use serde_json::{Value, json};
 
-use crate::diagnostic::Drawing;
+use crate::{codes, diagnostic::Drawing};
 
 /// The format in which findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -190,7 +190,18 @@ fn sarif(checked: &[Checked]) -> String {
             })
         })
         .collect();
-    let rules: Vec<Value> = codes.iter().map(|code| json!({ "id": code })).collect();
+    let rules: Vec<Value> = codes
+        .iter()
+        .map(|code| match codes::explained(code) {
+            Some((short, whole)) => json!({
+                "id": code,
+                "shortDescription": { "text": short },
+                "fullDescription": { "text": whole },
+                "help": { "text": whole },
+            }),
+            None => json!({ "id": code }),
+        })
+        .collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

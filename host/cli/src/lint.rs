@@ -1,8 +1,9 @@
 //! `seamgate lint`: finds mistakes in contracts and profiles.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::OpenOptions,
+    io,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -14,7 +15,7 @@ use seamgate_authoring::{
     contract_errors::{Places, of_fault, of_file_error, of_warning},
     examples::without_dot,
 };
-use seamgate_text::count;
+use seamgate_text::{count, escape_terminal, say};
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
@@ -28,7 +29,8 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Contracts, profiles (NAME.profile.json), or folders of them
+    /// Contracts, profiles (NAME.profile.json), or folders of them. A schema (NAME.schema.json) stands for the contracts
+    /// and profiles that name it, and a lock file (NAME.lock.json) for its profile
     #[arg(required = true, value_name = "CONTRACT")]
     paths: Vec<PathBuf>,
     /// Also show hints about style, and fail for any finding
@@ -52,8 +54,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let gate = Gate::new()?;
     let mut checked: Vec<Checked> = Vec::new();
     let ([mut contracts, mut profiles], mut hidden) = ([0, 0], 0);
+    let mut seen = BTreeSet::new();
     for path in arguments.paths.iter().flat_map(|path| files(path)) {
         let start = Instant::now();
+        // Several arguments can stand for one file.
+        if let Ok((path, _)) = &path
+            && !seen.insert(path.clone())
+        {
+            continue;
+        }
         let (name, mut findings) = match path {
             Ok((path, of_folder)) if is_profile(&path) => {
                 profiles += 1;
@@ -96,6 +105,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns the files of a path, each with whether it was found in a folder. Returns an error for a folder that cannot
 /// be read.
 fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
+    let name = path.to_string_lossy();
+    let of_part = match (name.strip_suffix(".lock.json"), name.ends_with(".schema.json")) {
+        (Some(name), _) => Some(vec![PathBuf::from(format!("{name}.profile.json"))]),
+        (None, true) => Some(naming(path)),
+        (None, false) => None,
+    };
+    if let Some(mut of_part) = of_part.filter(|_| path.is_file()) {
+        of_part.retain(|path| path.is_file());
+        if of_part.is_empty() {
+            say(&format!("seamgate: no contract or profile uses {}", escape_terminal(&name)));
+        }
+        return of_part.into_iter().map(|path| Ok((path, true))).collect();
+    }
     if !path.is_dir() {
         return vec![Ok((path.to_owned(), false))];
     }
@@ -106,6 +128,32 @@ fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
         Err(error) => return vec![Err((path.to_owned(), error))],
     };
     contracts.into_iter().chain(profiles).map(|path| Ok((without_dot(&path).to_owned(), true))).collect()
+}
+
+/// The maximum number of folders above a file that are searched for contracts and profiles that name it.
+const MAX_ABOVE: usize = 4;
+
+/// Returns the contracts and profiles that name a file. A document can only name files in its folder, and in folders
+/// below it.
+fn naming(file: &Path) -> Vec<PathBuf> {
+    let mut naming = Vec::new();
+    let mut inside = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for folder in file.ancestors().skip(1).take(MAX_ABOVE) {
+        let searched = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let all = contract_files(searched).unwrap_or_default().into_iter();
+        let all = all.chain(profile_files(searched).unwrap_or_default());
+        let names = [format!("\"{inside}\""), format!("\"./{inside}\"")];
+        let is_naming = |path: &PathBuf| {
+            let text = open_regular(OpenOptions::new().read(true), path).and_then(io::read_to_string);
+            text.is_ok_and(|text| names.iter().any(|name| text.contains(name)))
+        };
+        naming.extend(all.filter(is_naming).map(|path| without_dot(&path).to_owned()));
+        match folder.file_name() {
+            Some(name) => inside = format!("{}/{inside}", name.to_string_lossy()),
+            None => break,
+        }
+    }
+    naming
 }
 
 fn of_contract(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
