@@ -87,8 +87,29 @@ impl Counts {
 
 /// Runs the tests with counters, and writes the page.
 pub(crate) fn coverage(is_guest: bool) -> Result<()> {
-    let [cov, profdata] = [tool("llvm-cov")?, tool("llvm-profdata")?];
     let folder = root().join(FOLDER);
+    let export = counted(is_guest, &folder)?;
+    let files = files(&export(&["--summary-only"])?)?;
+    fs::write(folder.join("missed.txt"), missed(&export(&["--format=lcov"])?))?;
+    let all = by_folder(&files);
+    let table = table(&all);
+    println!("{table}\nwhat is missed: {FOLDER}/missed.txt");
+    if is_guest {
+        return Ok(());
+    }
+    let before = fs::read_to_string(PAGE).with_context(|| PAGE.to_owned())?;
+    fs::write(PAGE, with_table(&before, &table).with_context(|| format!("{PAGE} has no table"))?)?;
+    let least: Value = serde_json::from_str(&fs::read_to_string(LEAST)?).with_context(|| LEAST.to_owned())?;
+    let fallen = fallen(&all, &least)?;
+    if fallen.is_empty() {
+        return Ok(());
+    }
+    bail!("the tests reach less than {LEAST} requires: {}", fallen.join("; "))
+}
+
+/// Builds the tests with counters, and runs them. Returns a function that exports the counts with these arguments.
+fn counted(is_guest: bool, folder: &Path) -> Result<impl Fn(&[&str]) -> Result<String>> {
+    let [cov, profdata] = [tool("llvm-cov")?, tool("llvm-profdata")?];
     let counters = folder.join("counters");
     remove(&counters)?;
     fs::create_dir_all(&counters)?;
@@ -111,25 +132,26 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     let programs = programs(&String::from_utf8_lossy(&listed.stdout));
     let mut tests = cargo(&["test", "--no-fail-fast"]);
     // Processes of one program share eight files.
-    let raw = counters.join("%8m.profraw");
-    tests.env("LLVM_PROFILE_FILE", &raw);
+    tests.env("LLVM_PROFILE_FILE", counters.join("%8m.profraw"));
     run(instrument(&mut tests, &FLAGS)?)?;
     let merged = folder.join("merged.profdata");
     // A test that kills a program leaves truncated counters.
     let merge = ["merge", "--sparse", "--failure-mode=all", "--output"];
     run(command(&profdata).args(merge).arg(&merged).arg(&counters))?;
-    let export = |format: &[&str]| {
+    Ok(move |format: &[&str]| {
         let mut export = command(&cov);
         export.arg("export").args(format).arg("--instr-profile").arg(&merged);
         programs.iter().for_each(|program| {
             export.arg("--object").arg(program);
         });
         output(&mut export).with_context(|| format!("{} reads no counters", cov.display()))
-    };
-    let files = files(&export(&["--summary-only"])?)?;
-    fs::write(folder.join("missed.txt"), missed(&export(&["--format=lcov"])?))?;
+    })
+}
+
+/// Adds up the counts of each measured folder.
+fn by_folder(files: &[(String, Counts)]) -> BTreeMap<&'static str, Counts> {
     let mut all: BTreeMap<&str, Counts> = BTreeMap::new();
-    for (path, counts) in &files {
+    for (path, counts) in files {
         if let Some(folder) = MEASURED.into_iter().find(|folder| path.starts_with(&format!("{folder}/"))) {
             let sum = all.entry(folder).or_default();
             sum.lines.add(counts.lines);
@@ -137,19 +159,22 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
             sum.branches.add(counts.branches);
         }
     }
+    all
+}
+
+/// Writes the table of figures.
+fn table(all: &BTreeMap<&str, Counts>) -> String {
     let mut table =
         "| source | lines | | regions | | branches | |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n".to_owned();
-    for (folder, Counts { lines, regions, branches }) in &all {
+    for (folder, Counts { lines, regions, branches }) in all {
         let cell = |count: &Count| format!("{:.2} % | {}", count.percent(), count.count);
         table.push_str(&format!("| `{folder}` | {} | {} | {} |\n", cell(lines), cell(regions), cell(branches)));
     }
-    println!("{table}\nwhat is missed: {FOLDER}/missed.txt");
-    if is_guest {
-        return Ok(());
-    }
-    let before = fs::read_to_string(PAGE).with_context(|| PAGE.to_owned())?;
-    fs::write(PAGE, with_table(&before, &table).with_context(|| format!("{PAGE} has no table"))?)?;
-    let least: Value = serde_json::from_str(&fs::read_to_string(LEAST)?).with_context(|| LEAST.to_owned())?;
+    table
+}
+
+/// Returns the figures that are lower than the minimum.
+fn fallen(all: &BTreeMap<&str, Counts>, least: &Value) -> Result<Vec<String>> {
     let mut fallen = Vec::new();
     for (folder, least) in least.as_object().into_iter().flatten() {
         let counts = all.get(folder.as_str()).with_context(|| format!("{LEAST}: {folder} is not measured"))?;
@@ -160,7 +185,7 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
             }
         }
     }
-    if fallen.is_empty() { Ok(()) } else { bail!("the tests reach less than {LEAST} asks for: {}", fallen.join("; ")) }
+    Ok(fallen)
 }
 
 /// Finds an LLVM tool whose version matches the compiler's, in the toolchain or in the path.
