@@ -1,7 +1,8 @@
 //! `seamgate check`: one output, one verdict.
 
 use std::{
-    io::{self, IsTerminal},
+    fs,
+    io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -9,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Result, bail};
-use seamgate::{Disposition, Finish, Gate, Limits, Request, Span, Verdict};
+use seamgate::{Disposition, Finish, Gate, Limits, Report, Request, Span, Verdict};
 use seamgate_authoring::{Finding, Level, Location};
 use seamgate_text::{escape_terminal, say};
 
@@ -17,7 +18,7 @@ use crate::{
     console::{print, print_all, print_json},
     contracts::{self, Texts},
     diagnostic,
-    error::{FaultError, Located, no_verdict, told},
+    error::{FaultError, Located, NoVerdict, no_verdict, told},
     evidence::Evidence,
     format::{Checked, Format, written},
     input,
@@ -49,6 +50,10 @@ pub(crate) struct Arguments {
     /// Print the findings in this format. 'text' is the picture, and 'json' the report
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "picture", "many"])]
     format: Option<Format>,
+    /// Write the valid document to this file, or, with '-', to standard output in place of the report. If there is none,
+    /// the file stays as it is. A partial document needs --allow-partial
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["many", "format"])]
+    output: Option<PathBuf>,
     /// The reason for which the agent stopped: stop, length, refusal, content_filter, tool_call or unknown, or the word
     /// of its API (end_turn, MAX_TOKENS …)
     #[arg(long, value_name = "REASON", default_value = "unknown", conflicts_with = "many")]
@@ -210,8 +215,12 @@ fn judged(arguments: &Arguments) -> Result<Status> {
             };
             ndjson::run(*input, &options)
         }
-        [_, second, ..] if arguments.ndjson || arguments.stream => {
-            let option = if arguments.ndjson { "--ndjson" } else { "--stream" };
+        [_, second, ..] if arguments.ndjson || arguments.stream || arguments.output.is_some() => {
+            let option = match (arguments.ndjson, arguments.stream) {
+                (true, _) => "--ndjson",
+                (false, true) => "--stream",
+                (false, false) => "--output",
+            };
             bail!("{option} takes one file; {} is another", input::name(*second))
         }
         inputs => judge_all(arguments, inputs),
@@ -369,12 +378,64 @@ fn one(
             return Err(error);
         }
     };
-    if is_picture {
-        print(&diagnostic::verdict(&verdict, &output, &input::name(file)))?;
-    } else {
-        line("report", verdict.report.to_json())?;
+    let picture = || diagnostic::verdict(&verdict, &output, &input::name(file));
+    match &arguments.output {
+        // Standard output has only the document, so the mistakes are shown on standard error.
+        Some(path) if input::is_standard(path) => {
+            if usable(&verdict.report, arguments).is_none() {
+                say(&picture());
+            }
+        }
+        _ if is_picture => print(&picture())?,
+        _ => line("report", verdict.report.to_json())?,
+    }
+    if let Some(path) = &arguments.output {
+        write_document(path, &verdict.report, usable(&verdict.report, arguments))?;
     }
     Ok(verdict.report.disposition.into())
+}
+
+/// Returns the document of a report, if it may be used.
+fn usable<'r>(report: &'r Report, arguments: &Arguments) -> Option<&'r str> {
+    let is_usable = match report.disposition {
+        Disposition::Accepted => true,
+        Disposition::Partial => arguments.allow_partial,
+        _ => false,
+    };
+    report.output.as_deref().filter(|_| is_usable)
+}
+
+/// Writes a document to a file or to standard output. If there is none, says why.
+fn write_document(path: &Path, report: &Report, document: Option<&str>) -> Result<()> {
+    let name = escape_terminal(&path.display().to_string());
+    let Some(document) = document else {
+        let why = match report.disposition {
+            Disposition::Partial => "the document is partial; --allow-partial writes it",
+            _ => "there is no valid document",
+        };
+        say(&format!("seamgate: {name} is not written: {why}"));
+        return Ok(());
+    };
+    if input::is_standard(path) {
+        return print_json(document);
+    }
+    write_whole(path, &format!("{document}\n"))
+        .map_err(|error| NoVerdict(format!("cannot write {name}: {error}")).into())
+}
+
+/// Writes a file that appears either completely or not at all. A device or a pipe is written directly.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return fs::write(path, text);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Judges the output, and stores the bytes that were read in `output`.

@@ -106,7 +106,7 @@ pub struct Report {
     pub agent: String,
     /// The digest of the run's profile.
     pub profile: String,
-    /// The digest of the run's component.
+    /// The digest of the run's last component, which derives all steps again.
     pub component: String,
     /// The digest of the run's last line. Compare it with a digest that was kept elsewhere: a receipt with fewer steps
     /// has another one.
