@@ -1,6 +1,7 @@
 //! `seamgate check`: one output, one verdict.
 
 use std::{
+    error::Error as _,
     fs,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -413,14 +414,18 @@ fn write_document(path: &Path, report: &Report, document: Option<&str>) -> Resul
             Disposition::Partial => "the document is partial; --allow-partial writes it",
             _ => "there is no valid document",
         };
-        say(&format!("seamgate: {name} is not written: {why}"));
+        let what = if input::is_standard(path) { "nothing is".to_owned() } else { format!("{name} is not") };
+        say(&format!("seamgate: {what} written: {why}"));
         return Ok(());
     };
     if input::is_standard(path) {
         return print_json(document);
     }
-    write_whole(path, &format!("{document}\n"))
-        .map_err(|error| NoVerdict(format!("cannot write {name}: {error}")).into())
+    write_whole(path, &format!("{document}\n")).map_err(|error| {
+        // The error of a temporary file also names that file.
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        NoVerdict(format!("cannot write {name}: {cause}")).into()
+    })
 }
 
 /// Writes a file that appears either completely or not at all. A device or a pipe is written directly.

@@ -15,6 +15,7 @@ mod diagnostic;
 mod diff;
 mod error;
 mod evidence;
+mod explain;
 mod export;
 mod format;
 mod hook;
@@ -96,7 +97,7 @@ enum Command {
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
     /// Explain a word in a report, a fault or a finding, and what to do about it
-    Explain(codes::Arguments),
+    Explain(explain::Arguments),
     /// Create a contract to start from, with a schema and an example output that passes
     Init(init::Arguments),
     /// Check contracts against example outputs with expected verdicts
@@ -250,7 +251,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
         Command::Runs(arguments) => runs::run(&arguments, parquet),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
-        Command::Explain(arguments) => codes::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
