@@ -1,7 +1,6 @@
 //! `seamgate check`: one output, one verdict.
 
 use std::{
-    error::Error as _,
     fs,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -421,11 +420,8 @@ fn write_document(path: &Path, report: &Report, document: Option<&str>) -> Resul
     if input::is_standard(path) {
         return print_json(document);
     }
-    write_whole(path, &format!("{document}\n")).map_err(|error| {
-        // The error of a temporary file also names that file.
-        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        NoVerdict(format!("cannot write {name}: {cause}")).into()
-    })
+    write_whole(path, &format!("{document}\n"))
+        .map_err(|error| NoVerdict(format!("cannot write {name}: {error}")).into())
 }
 
 /// Writes a file that appears either completely or not at all. A device or a pipe is written directly.
@@ -434,6 +430,8 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
         return fs::write(path, text);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The error of a temporary file would name that file.
+    fs::metadata(folder)?;
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
