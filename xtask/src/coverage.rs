@@ -88,14 +88,14 @@ impl Counts {
 /// Runs the tests with counters, and writes the page.
 pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     let folder = root().join(FOLDER);
-    let (export, tested) = counted(is_guest, &folder)?;
-    let files = files(&export(&["--summary-only"])?)?;
-    fs::write(folder.join("missed.txt"), missed(&export(&["--format=lcov"])?))?;
+    let counted = counted(is_guest, &folder)?;
+    let files = files(&counted.export(&["--summary-only"])?)?;
+    fs::write(folder.join("missed.txt"), missed(&counted.export(&["--format=lcov"])?))?;
     let all = by_folder(&files);
     let table = table(&all);
     println!("{table}\nwhat is missed: {FOLDER}/missed.txt");
     // A test that fails does not cost the figures of all others.
-    tested?;
+    counted.tested?;
     if is_guest {
         return Ok(());
     }
@@ -109,9 +109,32 @@ pub(crate) fn coverage(is_guest: bool) -> Result<()> {
     bail!("the tests reach less than {LEAST} requires: {}", fallen.join("; "))
 }
 
-/// Builds the tests with counters, and runs them. Returns a function that exports the counts with these arguments, and
-/// whether all tests passed.
-fn counted(is_guest: bool, folder: &Path) -> Result<(impl Fn(&[&str]) -> Result<String>, Result<()>)> {
+/// The counts of a run of the tests.
+struct Counted {
+    /// `llvm-cov`.
+    cov: PathBuf,
+    /// The merged counters.
+    merged: PathBuf,
+    /// The programs that were run.
+    programs: Vec<PathBuf>,
+    /// Whether all tests passed.
+    tested: Result<()>,
+}
+
+impl Counted {
+    /// Exports the counts with these arguments of `llvm-cov export`.
+    fn export(&self, arguments: &[&str]) -> Result<String> {
+        let mut export = command(&self.cov);
+        export.arg("export").args(arguments).arg("--instr-profile").arg(&self.merged);
+        self.programs.iter().for_each(|program| {
+            export.arg("--object").arg(program);
+        });
+        output(&mut export).with_context(|| format!("{} reads no counters", self.cov.display()))
+    }
+}
+
+/// Builds the tests with counters, and runs them.
+fn counted(is_guest: bool, folder: &Path) -> Result<Counted> {
     let [cov, profdata] = [tool("llvm-cov")?, tool("llvm-profdata")?];
     let counters = folder.join("counters");
     remove(&counters)?;
@@ -148,15 +171,7 @@ fn counted(is_guest: bool, folder: &Path) -> Result<(impl Fn(&[&str]) -> Result<
     // A test that kills a program leaves truncated counters.
     let merge = ["merge", "--sparse", "--failure-mode=all", "--output"];
     run(command(&profdata).args(merge).arg(&merged).arg(&counters))?;
-    let export = move |format: &[&str]| {
-        let mut export = command(&cov);
-        export.arg("export").args(format).arg("--instr-profile").arg(&merged);
-        programs.iter().for_each(|program| {
-            export.arg("--object").arg(program);
-        });
-        output(&mut export).with_context(|| format!("{} reads no counters", cov.display()))
-    };
-    Ok((export, tested))
+    Ok(Counted { cov, merged, programs, tested })
 }
 
 /// Adds up the counts of each measured folder.

@@ -214,7 +214,7 @@ impl Forger {
     }
 
     /// Forges a change of the component so that the last component is still that of the gate.
-    fn forge_change(&mut self, steps: &mut Vec<Vec<String>>) -> bool {
+    fn forge_change(&mut self, steps: &mut [Vec<String>]) -> bool {
         let own = GATE.component().digest();
         let places: Vec<usize> = (1..steps.len()).filter(|at| steps[*at][0].starts_with(CHANGE)).collect();
         if places.is_empty() {
