@@ -1,13 +1,12 @@
 //! `seamgate bake`: creates a component with contracts inside.
 
 use std::{
-    fs,
-    io::{self, IsTerminal, Write},
-    path::{Path, PathBuf},
+    io::{self, IsTerminal},
+    path::PathBuf,
 };
 
 use anyhow::{Context, Result};
-use seamgate::{BakeError, Component, ContractSource, Gate, Limits, Options, create_anew};
+use seamgate::{BakeError, Component, ContractSource, Gate, Limits, Options};
 use seamgate_text::{escape_terminal, say};
 
 use crate::{
@@ -15,6 +14,7 @@ use crate::{
     contracts::{of_folder, read_component},
     error::{FaultError, unusable, unusable_profile},
     status::Status,
+    whole_file,
 };
 
 #[derive(clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     // Creating a gate checks that the component works before it is written, and caches its code for the next start.
     let gate = Gate::with(Options::default().component(baked.clone()))?;
     let inspection = gate.inspect().map_err(FaultError)?;
-    write(&arguments.output, baked.as_bytes())
+    whole_file::write(&arguments.output, baked.as_bytes())
         .with_context(|| format!("cannot write {}", arguments.output.display()))?;
     let mut agents: Vec<&str> = inspection.agents.iter().map(|info| info.agent.as_str()).collect();
     let of_profiles = inspection.profiles.iter().map(|info| info.agent.as_str());
@@ -80,18 +80,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         escape_terminal(&agents.join(", ")),
     ));
     Ok(Status::Accepted)
-}
-
-/// Writes the file atomically.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    // This does not follow a link of that name.
-    let written = create_anew(fs::File::options().write(true), Path::new(&part)).and_then(|mut file| {
-        file.write_all(bytes)?;
-        fs::rename(&part, path)
-    });
-    written.inspect_err(|_| {
-        let _ = fs::remove_file(&part);
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -26,7 +26,7 @@ use crate::{
     ndjson,
     parquet::{self, Job},
     status::{Status, Sum},
-    stream,
+    stream, whole_file,
 };
 
 #[derive(clap::Args)]
@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     /// Print the findings in this format. 'text' is the picture, and 'json' the report
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "picture", "many"])]
     format: Option<Format>,
-    /// Write the valid document to this file, or, with '-', to standard output in place of the report. If there is none,
-    /// the file stays as it is. A partial document needs --allow-partial
+    /// Write the valid document to this file, or with '-' to standard output instead of the report. Without a valid
+    /// document, the file does not change. A partial document requires --allow-partial
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["many", "format"])]
     output: Option<PathBuf>,
     /// The reason for which the agent stopped: stop, length, refusal, content_filter, tool_call or unknown, or the word
@@ -379,10 +379,11 @@ fn one(
         }
     };
     let picture = || diagnostic::verdict(&verdict, &output, &input::name(file));
+    let document = usable(&verdict.report, arguments.allow_partial);
     match &arguments.output {
         // Standard output has only the document, so the mistakes are shown on standard error.
         Some(path) if input::is_standard(path) => {
-            if usable(&verdict.report, arguments).is_none() {
+            if document.is_none() {
                 say(&picture());
             }
         }
@@ -390,22 +391,22 @@ fn one(
         _ => line("report", verdict.report.to_json())?,
     }
     if let Some(path) = &arguments.output {
-        write_document(path, &verdict.report, usable(&verdict.report, arguments))?;
+        write_document(path, &verdict.report, document)?;
     }
     Ok(verdict.report.disposition.into())
 }
 
 /// Returns the document of a report, if it may be used.
-fn usable<'r>(report: &'r Report, arguments: &Arguments) -> Option<&'r str> {
+fn usable(report: &Report, allow_partial: bool) -> Option<&str> {
     let is_usable = match report.disposition {
         Disposition::Accepted => true,
-        Disposition::Partial => arguments.allow_partial,
+        Disposition::Partial => allow_partial,
         _ => false,
     };
     report.output.as_deref().filter(|_| is_usable)
 }
 
-/// Writes a document to a file or to standard output. If there is none, says why.
+/// Writes a document to a file or to standard output. Prints the reason if there is no document.
 fn write_document(path: &Path, report: &Report, document: Option<&str>) -> Result<()> {
     let name = escape_terminal(&path.display().to_string());
     let Some(document) = document else {
@@ -420,25 +421,13 @@ fn write_document(path: &Path, report: &Report, document: Option<&str>) -> Resul
     if input::is_standard(path) {
         return print_json(document);
     }
-    write_whole(path, &format!("{document}\n"))
-        .map_err(|error| NoVerdict(format!("cannot write {name}: {error}")).into())
-}
-
-/// Writes a file that appears either completely or not at all. A device or a pipe is written directly.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return fs::write(path, text);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The error of a temporary file would name that file.
-    fs::metadata(folder)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
+    let text = format!("{document}\n");
+    // A device or a pipe must not be replaced.
+    let written = match fs::metadata(path) {
+        Ok(found) if !found.is_file() => fs::write(path, text),
+        _ => whole_file::write(path, text.as_bytes()),
+    };
+    written.map_err(|error| NoVerdict(format!("cannot write {name}: {error}")).into())
 }
 
 /// Judges the output, and stores the bytes that were read in `output`.

@@ -25,13 +25,13 @@ pub(crate) fn all() -> Vec<Code> {
     serde_json::from_str(CODES).unwrap_or_default()
 }
 
-/// Returns what a code means, and what to do about it, in every kind of use.
-pub(crate) fn explained(code: &str) -> Option<(String, String)> {
-    let known: Vec<Code> = all().into_iter().filter(|known| known.code == code).collect();
-    let first = first_sentence(&known.first()?.means).to_owned();
-    let whole = known.into_iter().map(|Code { means, fix, .. }| match fix {
+/// Returns what a code means in a few words, and its complete explanations with what to do about it.
+pub(crate) fn explained(code: &str, all: &[Code]) -> Option<(String, String)> {
+    let known: Vec<&Code> = all.iter().filter(|known| known.code == code).collect();
+    let first = first_sentence(&known.first()?.means);
+    let whole = known.iter().map(|Code { means, fix, .. }| match fix {
         Some(fix) => format!("{means} To do: {fix}"),
-        None => means,
+        None => means.clone(),
     });
     Some((format!("{first}."), whole.collect::<Vec<_>>().join("\n")))
 }

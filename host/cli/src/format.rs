@@ -190,9 +190,10 @@ fn sarif(checked: &[Checked]) -> String {
             })
         })
         .collect();
+    let all = codes::all();
     let rules: Vec<Value> = codes
         .iter()
-        .map(|code| match codes::explained(code) {
+        .map(|code| match codes::explained(code, &all) {
             Some((short, whole)) => json!({
                 "id": code,
                 "shortDescription": { "text": short },

@@ -44,6 +44,7 @@ mod textfile;
 mod trace;
 mod types;
 mod verify_release;
+mod whole_file;
 mod why;
 
 use std::{ffi::OsString, process::ExitCode};

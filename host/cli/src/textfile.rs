@@ -6,8 +6,8 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    fs::{self, File, TryLockError},
-    io::{self, Read, Write},
+    fs::{File, TryLockError},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -17,6 +17,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::Usage;
+
+use crate::whole_file;
 
 /// The most bytes of a file that are read.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -213,14 +215,7 @@ impl Textfile {
         let mut counts = self.before.clone();
         self.workers().for_each(|worker| counts.add(&worker.counts()));
         let text = written(&counts, &self.name, waiting);
-        let mut part = self.path.as_os_str().to_owned();
-        part.push(".part");
-        let done = File::create(&part)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .and_then(|()| fs::rename(&part, &self.path));
-        done.inspect_err(|_| {
-            let _ = fs::remove_file(&part);
-        })
+        whole_file::write(&self.path, text.as_bytes())
     }
 }
 

@@ -1,23 +1,21 @@
-import { CborError, CborReader, cborBytes } from "./cbor.js";
+import { CborError, CborReader } from "./cbor.js";
+import {
+  ALGORITHM,
+  BYTES,
+  CONTENT_TYPE_LABEL,
+  COSE_SIGN1,
+  CWT_CLAIMS,
+  EDDSA,
+  fixed,
+  ISSUED_AT,
+  ISSUER,
+  KEY_ID,
+  SUBJECT,
+  toBeSigned,
+} from "./cose.js";
 
 /** The media type of the signed statement. */
 const CONTENT_TYPE = "application/vnd.seamgate.receipt+json";
-
-/** The tag of a `COSE_Sign1` message (RFC 9052, section 4.2). */
-const COSE_SIGN1 = 18;
-
-/** Labels of header parameters, the algorithm, and the claims (RFC 9052, RFC 9597, RFC 8392). */
-const ALGORITHM = 1;
-const EDDSA = -8;
-const CONTENT_TYPE_LABEL = 3;
-const KEY_ID = 4;
-const CWT_CLAIMS = 15;
-const ISSUER = 1;
-const SUBJECT = 2;
-const ISSUED_AT = 6;
-
-const KEY_BYTES = 32;
-const DIGEST_BYTES = 32;
 
 /** The most bytes of a receipt: 512 MiB. */
 export const MAX_RECEIPT: number = 512 * 1024 * 1024;
@@ -82,7 +80,7 @@ function readHeader(reader: CborReader): Pick<ReceiptFile, "key" | "issuer" | "s
   reader.integer(CONTENT_TYPE_LABEL);
   reader.name(CONTENT_TYPE);
   reader.integer(KEY_ID);
-  const key = fixed(reader.bytes(), KEY_BYTES);
+  const key = fixed(reader.bytes(), BYTES);
   reader.integer(CWT_CLAIMS);
   reader.members(3);
   reader.integer(ISSUER);
@@ -101,29 +99,5 @@ function list<T>(reader: CborReader, item: (reader: CborReader) => T): T[] {
 
 function part(reader: CborReader): Part {
   const part = reader.textOrBytes();
-  return typeof part === "string" ? part : fixed(part, DIGEST_BYTES);
-}
-
-/** Returns bytes that must have this length. */
-export function fixed(bytes: Uint8Array, length: number): Uint8Array {
-  if (bytes.length !== length) throw new CborError(`expected ${length} bytes`);
-  return bytes;
-}
-
-/** Returns the `Sig_structure` (RFC 9052, section 4.4). */
-export function toBeSigned(header: Uint8Array, payload: Uint8Array): Uint8Array {
-  const context = new TextEncoder().encode("Signature1");
-  const none = new Uint8Array(0);
-  const parts = [
-    Uint8Array.of(0x84, 0x60 | context.length),
-    context,
-    ...[header, none, payload].flatMap((bytes) => cborBytes(bytes)),
-  ];
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return typeof part === "string" ? part : fixed(part, BYTES);
 }

@@ -1,18 +1,23 @@
 import { CborError, CborReader } from "./cbor.js";
+import {
+  ALGORITHM,
+  BYTES,
+  COSE_SIGN1,
+  CWT_CLAIMS,
+  EDDSA,
+  fixed,
+  ISSUED_AT,
+  joined,
+  KEY_ID,
+  toBeSigned,
+} from "./cose.js";
 import type { Cryptography } from "./crypto.js";
 import { base64Url } from "./public-key.js";
-import { fixed, toBeSigned } from "./receipt-file.js";
 
 /** The most bytes of a witness's statement: 64 KiB. */
 const MAX_WITNESS = 64 * 1024;
 
-/** Labels and values of header parameters (RFC 9052, RFC 9597, RFC 8392, RFC 9942). */
-const COSE_SIGN1 = 18;
-const ALGORITHM = 1;
-const EDDSA = -8;
-const KEY_ID = 4;
-const CWT_CLAIMS = 15;
-const ISSUED_AT = 6;
+/** Labels and values of the header parameters for proofs (RFC 9942). */
 const TREE = 395;
 const RFC9162_SHA256 = 1;
 const PROOFS = 396;
@@ -95,7 +100,7 @@ function read(witness: Uint8Array): Statement | undefined {
     const [size, index] = [proof.unsigned(), proof.unsigned()];
     const length = proof.array();
     if (length > MAX_PATH) throw new CborError("the proof is too long");
-    const path = Array.from({ length }, () => fixed(proof.bytes(), LEAF_BYTES));
+    const path = Array.from({ length }, () => fixed(proof.bytes(), BYTES));
     proof.end();
     const { key, issuedAt } = readHeader(new CborReader(header), size);
     return { header, key, issuedAt, index, size, path, signature };
@@ -110,7 +115,7 @@ function readHeader(reader: CborReader, size: number): Pick<Statement, "key" | "
   reader.integer(ALGORITHM);
   reader.integer(EDDSA);
   reader.integer(KEY_ID);
-  const key = fixed(reader.bytes(), LEAF_BYTES);
+  const key = fixed(reader.bytes(), BYTES);
   reader.integer(CWT_CLAIMS);
   reader.members(2);
   reader.integer(ISSUED_AT);
@@ -123,9 +128,6 @@ function readHeader(reader: CborReader, size: number): Pick<Statement, "key" | "
   reader.end();
   return { key, issuedAt };
 }
-
-/** The length of digests and of public keys. */
-const LEAF_BYTES = 32;
 
 /** The first byte of what is hashed for a leaf, and for a node (RFC 9162, section 2.1.1). */
 const LEAF = Uint8Array.of(0);
@@ -161,16 +163,6 @@ function rootOf(
     up();
   }
   return last === 0 ? root : undefined;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** Formats a time in seconds since 1970 as in RFC 3339. */

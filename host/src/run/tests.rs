@@ -565,6 +565,25 @@ fn later(component: &'static str, version: &'static str) -> Script {
     Script { component, version, ..Script::default() }
 }
 
+/// Returns changed lines whose digests are those of the changed lines before them.
+fn rechained<'l>(lines: impl IntoIterator<Item = &'l str>, change: impl Fn(&str) -> String) -> Vec<String> {
+    let mut before = String::new();
+    let rechain = |line| {
+        let mut line = change(line);
+        let at = line.find(r#""before":""#).expect("a chain") + 10;
+        let end = at + line[at..].find('"').expect("its end");
+        line.replace_range(at..end, &before);
+        before = digest(line.as_bytes());
+        line
+    };
+    lines.into_iter().map(rechain).collect()
+}
+
+/// Returns the text of a file with these lines.
+fn with_ends(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
 /// Returns the kinds of the lines in a folder, by their first letters.
 fn kinds(folder: &Folder) -> String {
     let text = fs::read_to_string(folder.journal()).expect("lines");
@@ -675,17 +694,8 @@ fn a_journal_of_the_first_format_goes_on_under_a_later_version() {
     play(&folder, &first, &events());
     // The journal as the first format wrote it: without the version, and with matching digests.
     let text = fs::read_to_string(folder.journal()).expect("lines");
-    let text = text.replace(r#""journal":2"#, r#""journal":1"#).replace(r#","version":"0.1.0""#, "");
-    let mut before = String::new();
-    let mut older = String::new();
-    for line in text.lines() {
-        let at = line.find(r#""before":""#).expect("a chain") + 10;
-        let end = at + line[at..].find('"').expect("its end");
-        let line = format!("{}{before}{}", &line[..at], &line[end..]);
-        before = digest(line.as_bytes());
-        older.push_str(&line);
-        older.push('\n');
-    }
+    let older = |line: &str| line.replace(r#""journal":2"#, r#""journal":1"#).replace(r#","version":"0.1.0""#, "");
+    let older = with_ends(&rechained(text.lines(), older));
     fs::write(folder.journal(), &older).expect("written");
     folder.open(&first).expect("the same component");
     let second = later("2", "0.2.0");
@@ -728,23 +738,12 @@ fn a_change_names_the_component_that_the_run_had() {
     play(&folder, &first, &events()[..2]);
     folder.open(&second).expect("opened").send_json(r#"{"type":"tick","at":9}"#).expect("sent");
     let text = fs::read_to_string(folder.journal()).expect("lines");
-    let all: Vec<&str> = text.lines().collect();
     let forge = |change: &str, expected: &str| {
-        let mut before = String::new();
-        let mut forged = String::new();
-        for line in &all {
-            let mut line = match line.find(r#""component":{"#) {
-                Some(_) if line.contains(r#""from""#) => format!(r#"{{"n":9,"before":"",{change}}}"#),
-                _ => (*line).to_owned(),
-            };
-            let at = line.find(r#""before":""#).expect("a chain") + 10;
-            let end = at + line[at..].find('"').expect("its end");
-            line.replace_range(at..end, &before);
-            before = digest(line.as_bytes());
-            forged.push_str(&line);
-            forged.push('\n');
-        }
-        fs::write(folder.journal(), &forged).expect("written");
+        let forged = rechained(text.lines(), |line| match line.find(r#""component":{"#) {
+            Some(_) if line.contains(r#""from""#) => format!(r#"{{"n":9,"before":"",{change}}}"#),
+            _ => line.to_owned(),
+        });
+        fs::write(folder.journal(), with_ends(&forged)).expect("written");
         let error = folder.open(&second).map(drop).expect_err(expected);
         assert!(self::text(&error).ends_with(expected), "{}", self::text(&error));
     };
@@ -807,20 +806,6 @@ fn derive(kernel: &Script, lines: &[String], blobs: &BTreeMap<(&'static str, Str
     Ok(derivation.steps())
 }
 
-/// Returns lines with other contents, whose digests follow.
-fn rechained(lines: &[String], change: impl Fn(&str) -> String) -> Vec<String> {
-    let mut before = String::new();
-    let rechain = |line: &String| {
-        let mut line = change(line);
-        let at = line.find(r#""before":""#).expect("a chain") + 10;
-        let end = at + line[at..].find('"').expect("its end");
-        line.replace_range(at..end, &before);
-        before = digest(line.as_bytes());
-        line
-    };
-    lines.iter().map(rechain).collect()
-}
-
 #[test]
 fn a_run_that_changed_its_component_is_derived_again_by_the_last_one() {
     let (one, two, three) = (later("", "0.1.0"), later("2", "0.2.0"), later("3", "0.2.0"));
@@ -834,7 +819,10 @@ fn a_run_that_changed_its_component_is_derived_again_by_the_last_one() {
         run.send_json(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
         journal = run.journal;
     }
-    let Memory { lines, blobs } = journal;
+    let Memory { mut lines, blobs } = journal;
+    let changed = |lines: &[String], from: &str, to: &str| {
+        rechained(lines.iter().map(String::as_str), |line| line.replace(from, to))
+    };
     let steps = events().len() as u64 + 5;
     for kernel in [&one, &two, &three] {
         assert_eq!(derive(kernel, &lines, &blobs), Ok(steps), "{}", kernel.component);
@@ -847,25 +835,24 @@ fn a_run_that_changed_its_component_is_derived_again_by_the_last_one() {
     // The version of a component is compared with its states: in the first line, and in each change.
     for (kernel, named) in [(&one, "0.1.0"), (&two, "0.2.0")] {
         let member = format!(r#""version":"{named}""#);
-        let lines = rechained(&lines, |line| line.replace(&member, r#""version":"9.9""#));
+        let lines = changed(&lines, &member, r#""version":"9.9""#);
         let error = derive(kernel, &lines, &blobs).expect_err("another version");
         let expected = format!("it names 9.9 of the kernel, and its component has {named}");
         assert!(error == expected || error.contains("does not follow from the events"), "{error}");
     }
-    let lied = rechained(&lines[..5], |line| line.replace(r#""version":"0.1.0""#, r#""version":"9.9""#));
+    let lied = changed(&lines[..5], r#""version":"0.1.0""#, r#""version":"9.9""#);
     let error = derive(&one, &lied, &blobs).expect_err("another version");
     assert_eq!(error, "it names 9.9 of the kernel, and its component has 0.1.0");
-    let bare = rechained(&lines[..5], |line| line.replace(r#","version":"0.1.0""#, ""));
+    let bare = changed(&lines[..5], r#","version":"0.1.0""#, "");
     let error = derive(&one, &bare, &blobs).expect_err("no version");
     assert_eq!(error, "it names no version of the kernel, and its component has 0.1.0");
     // A change must name the component before it, and begin a step.
-    let other = rechained(&lines, |line| line.replace(r#"{"from":"sha256:component2""#, r#"{"from":"sha256:other""#));
+    let other = changed(&lines, r#"{"from":"sha256:component2""#, r#"{"from":"sha256:other""#);
     let error = derive(&one, &other, &blobs).expect_err("another component");
     assert!(error.ends_with(CHANGED_CHANGE), "{error}");
     let twice = lines.iter().position(|line| line.contains(r#"{"from":"#)).expect("a change");
-    let mut lines = lines;
     lines.insert(twice, lines[twice].clone());
-    derive(&one, &rechained(&lines, str::to_owned), &blobs).expect_err("two changes");
+    derive(&one, &changed(&lines, "", ""), &blobs).expect_err("two changes");
 }
 
 #[test]

@@ -10,7 +10,7 @@ const ROUNDS: u64 = 60_000;
 /// The number of decimal places in the model: more than any number in the tests has.
 const PLACES: usize = 120;
 
-/// A number written out: its sign, and its digits, of which the last `PLACES` are decimal places.
+/// The sign and the digits of a decimal number. The last `PLACES` digits are decimal places.
 #[derive(Clone, PartialEq)]
 struct Written {
     negative: bool,

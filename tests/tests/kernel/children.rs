@@ -22,7 +22,7 @@ struct Case {
 
 enum Member {
     Judges(Case),
-    /// The member judges no call of a child, for this reason.
+    /// The member does not affect calls of children. The text is the reason.
     JudgesNone(&'static str),
 }
 

@@ -69,7 +69,7 @@ fn many_threads_share_few_slots() {
             let schema = format!(r#"{{"type": "array", "items": {{"pattern": "^x{{0,{agent}}}$"}}}}"#);
             gate.register(&format!(r#"{{"agent": "{agent}", "schema": {schema}}}"#)).expect("a contract");
         }
-        // All kinds of outputs: small and large, accepted and rejected, for each agent.
+        // Each agent gets small and large outputs, some accepted and some rejected.
         let calls = |seed: usize| {
             let mut random = Random(seed as u64);
             let mut call = || {

@@ -41,7 +41,7 @@ pub trait Kernel {
     /// Tells the run the current time.
     fn tick(&mut self, now: u64) -> Step;
 
-    /// Decides about the oldest call that waits for approval, as a person. Returns `None` if there is none.
+    /// Decides, as a person would, about the oldest call that waits for approval. Returns `None` if no call waits.
     fn decide(&mut self, now: u64, is_approved: bool) -> Option<Step>;
 
     /// Stores an artifact.

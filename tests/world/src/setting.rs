@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use seamgate_mcp::core::Policy;
 
-/// The profile: tools with each kind of permit on two servers, the gate's own tool, and methods, some of which both
-/// servers have.
+/// The profile. Its two servers have tools with each kind of permit, and share some methods. It also has the gate's own
+/// tool.
 pub const PROFILE: &str = include_str!("profile.json");
 
 /// The gate's own tool in the profile.

@@ -54,6 +54,7 @@ impl<'g> Rows<'g> {
             ));
             return Ok(());
         }
+        // The usage of a run's verdict also counts the merge, so the row is judged alone.
         let answer = ndjson::line(self.gate, request);
         self.requests.append(request)?;
         self.answers.append(&answer)
@@ -67,7 +68,7 @@ impl Lines {
         Ok(Lines { path: path.to_owned(), file })
     }
 
-    /// Returns the number of lines, all of which must be complete.
+    /// Returns the number of lines. Fails if the last line is incomplete.
     fn count(&self) -> Result<usize> {
         let mut lines = 0;
         let mut file = BufReader::new(&self.file);
